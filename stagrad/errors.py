@@ -1,0 +1,33 @@
+"""Every exception stagrad raises on purpose, each also a subclass of the built-in a NumPy user expects."""
+
+
+class StagradError(Exception):
+    """Base of all errors raised by stagrad itself."""
+
+
+class TraceError(StagradError, TypeError):
+    """A function cannot be traced: control flow, conversion or a call that needs concrete numbers."""
+
+
+class ShapeError(StagradError, ValueError):
+    """Operand shapes do not fit the operation."""
+
+
+class DTypeError(StagradError, TypeError):
+    """An operand's dtype is not accepted by the operation, or an argument cannot be differentiated."""
+
+
+class UnsupportedError(StagradError, TypeError):
+    """A NumPy or SciPy function, or one of its arguments, has no meaning inside a trace."""
+
+
+class DerivativeError(StagradError, TypeError):
+    """An operation on the path from input to output has no derivative rule."""
+
+
+class VerifyError(StagradError, AssertionError):
+    """A graph or schedule breaks an invariant, or a result disagrees with the interpreter."""
+
+
+class ParseError(StagradError, ValueError):
+    """The textual form of a graph or aval cannot be read."""

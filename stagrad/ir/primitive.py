@@ -1,0 +1,179 @@
+"""The Primitive record: everything stagrad knows about one operation, in one place."""
+
+import enum
+import functools
+import string
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stagrad.ir.aval import Aval
+from stagrad.ir.literal import Literal
+
+Params = Mapping[str, Any]
+
+
+class Kind(enum.Enum):
+    """What fusion and scheduling need to know about an operation."""
+
+    LEAF = "leaf"
+    ELEMENTWISE = "elementwise"
+    REDUCTION = "reduction"
+    MOVEMENT = "movement"
+    CONTRACTION = "contraction"
+    INDEXING = "indexing"
+    CONTROL = "control"
+    LIBRARY = "library"
+
+
+class Rule(enum.Enum):
+    """Derivative rules that are statements rather than functions."""
+
+    ZERO = "zero"
+    NOT_DIFFERENTIABLE = "not differentiable"
+
+
+ZERO = Rule.ZERO
+NOT_DIFFERENTIABLE = Rule.NOT_DIFFERENTIABLE
+
+VjpRule = Callable[..., Any] | Rule
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Primitive:
+    """One operation: its name, type rule, text in each target language and derivative rules.
+
+    Fields
+    - name: NumPy's own name where NumPy has the function, so that ufunc dispatch is a look-up.
+    - kind: see `Kind`.
+    - dtypes: the dtype kinds accepted for every operand, as letters of `np.dtype.kind`.
+    - abstract_eval: `(avals, params) -> Aval`, or a tuple of avals when `multiple` is set.
+    - py: expression over operands `{0}`, `{1}`, … (or `{args}`) and params `{axis}`, with `xp` as the
+      array module and `special`, `linalg` as SciPy's; a callable `(params, arity) -> template`
+      where the text depends on the params.
+    - c: the same for one scalar, valid C99 and CUDA C++; None where no kernel form exists.
+    - vjps: one rule per operand, `(ct, out, *primals, **params) -> cotangent`, or `ZERO`, or
+      `NOT_DIFFERENTIABLE`; for a variadic operation one callable `(position, ct, out, *primals,
+      **params)`. Rules use the bilinear pairing: they hold no conjugates, and a holomorphic rule
+      reads like the real one (`reverse` conjugates at its border, see docs/conventions.md).
+    - jvp: `(primals, tangents, out, **params) -> tangent`, tangents being None where zero; derived
+      from `vjps` when absent.
+    - batcher: `(size, batched, operands, **params) -> result`, batch axis leading.
+    - prepare: `(operands, params) -> operands`, run by `bind` first; elementwise: `promote`.
+    - loop: dtypes in, `(operand dtypes, result dtype)` out; elementwise operations only.
+    - multiple: the operation returns a tuple; nodes take its parts apart with `project`.
+    - view: set where NumPy's result shares its operand's memory: `(base, value, params) -> base`
+      returns the base with `value` written through the view, or raises where it is read-only.
+    - helpers: plain functions the `py` text calls; their source is pasted into emitted modules.
+    - linear: the operation is linear in all differentiable operands jointly.
+    """
+
+    name: str
+    kind: Kind
+    doc: str
+    vjps: tuple[VjpRule, ...] | Callable[..., Any]
+    abstract_eval: Callable[[tuple[Aval, ...], Params], Any]
+    py: str | Callable[[Params, int], str]
+    dtypes: str = "biufc"
+    c: str | Callable[[Params], str] | None = None
+    jvp: Callable[..., Any] | None = None
+    batcher: Callable[..., Any] | None = None
+    prepare: Callable[..., Any] | None = None
+    loop: Callable[..., Any] | None = None
+    multiple: bool = False
+    view: Callable[[Any, Any, Params], Any] | None = None
+    helpers: tuple[Callable[..., Any], ...] = ()
+    linear: bool = False
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"
+
+    def expression(self, operands: tuple[str, ...], params: Params) -> str:
+        """Return the Python expression for operands named by the given texts.
+
+        >>> import stagrad
+        >>> PRIMITIVES["add"].expression(("x", "y"), {})
+        'xp.add(x, y)'
+        """
+        template = self.py(params, len(operands)) if callable(self.py) else self.py
+        values = {name: format_param(value) for name, value in params.items()}
+        return _formatter.vformat(template, operands, {"args": ", ".join(operands), **values})
+
+    def evaluate(self, operands: tuple[Any, ...], params: Params) -> Any:
+        """Run the operation on plain arrays: the same text that code generation prints."""
+        return _evaluator(self, _freeze(params), len(operands))(*operands)
+
+
+_formatter = string.Formatter()
+
+PRIMITIVES: dict[str, Primitive] = {}
+
+
+def register(primitive: Primitive) -> Primitive:
+    """Enter a record into the table of operations; a name can be taken once."""
+    if primitive.name in PRIMITIVES:
+        raise ValueError(f"primitive {primitive.name!r} is already defined")
+    PRIMITIVES[primitive.name] = primitive
+    return primitive
+
+
+def format_param(value: Any) -> str:
+    """Return the Python text of a param as it appears in emitted code.
+
+    >>> format_param(np.dtype("float32")), format_param((0, 1))
+    ('xp.float32', '(0, 1)')
+    """
+    if isinstance(value, np.dtype):
+        return f"xp.{value.name if value.kind != 'b' else 'bool_'}"
+    if isinstance(value, Literal):
+        text = np.array2string(value.array, separator=", ", threshold=2**62, floatmode="unique")
+        return f"xp.array({text}, dtype={format_param(value.array.dtype)})"
+    if isinstance(value, float):
+        return _format_float(value)
+    return repr(value)
+
+
+def _format_float(value: float) -> str:
+    if value != value:
+        return "xp.nan"
+    if value in (float("inf"), float("-inf")):
+        return "xp.inf" if value > 0 else "-xp.inf"
+    return repr(value)
+
+
+def _freeze(params: Params) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(params.items()))
+
+
+def params_key(params: Params) -> tuple[tuple[str, Any], ...]:
+    """Return params as a hashable key, independent of their order."""
+    return _freeze(params)
+
+
+def module_namespace() -> dict[str, Any]:
+    """Return the names that `py` texts may use besides their operands: `xp` and SciPy, loaded lazily."""
+    return {"xp": np, "special": _Lazy("scipy.special"), "linalg": _Lazy("scipy.linalg")}
+
+
+class _Lazy:
+    """A module imported at first use: SciPy costs more to import than the whole of stagrad."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        import importlib
+
+        return getattr(importlib.import_module(self._name), attribute)
+
+
+@functools.lru_cache(maxsize=4096)
+def _evaluator(
+    primitive: Primitive, params: tuple[tuple[str, Any], ...], arity: int
+) -> Callable[..., Any]:
+    names = tuple(f"a{position}" for position in range(arity))
+    text = f"lambda {', '.join(names)}: {primitive.expression(names, dict(params))}"
+    namespace = module_namespace() | {helper.__name__: helper for helper in primitive.helpers}
+    return eval(text, namespace)  # type: ignore[no-any-return]

@@ -1,0 +1,129 @@
+"""Constructors for the records of the table: what the records of one kind have in common."""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from stagrad.ir import Aval, Kind, Params, Primitive, bind, register
+from stagrad.ops.promote import DTypes, common_loop, promote, ufunc_loop
+
+FLOATS = "fc"
+NUMBERS = "biufc"
+REALS = "biuf"
+INTEGERS = "biu"
+
+UFUNCS: dict[str, Callable[..., Any]] = {}
+"""Implementation of each ufunc by its name, NumPy's and SciPy's alike."""
+
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""Implementation of each NumPy function that answers `__array_function__`."""
+
+
+def implements(*functions: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Mark a composition as the meaning of NumPy functions inside a trace.
+
+    The composition takes the arguments the NumPy function takes.
+    """
+
+    def enter(implementation: Callable[..., Any]) -> Callable[..., Any]:
+        for function in functions:
+            FUNCTIONS[function] = implementation
+            if isinstance(function, np.ufunc):
+                UFUNCS[function.__name__] = implementation
+        return implementation
+
+    return enter
+
+
+def find_ufunc(name: str) -> np.ufunc | None:
+    """Return NumPy's or SciPy's ufunc of that name; SciPy is imported only when NumPy has none."""
+    ufunc = getattr(np, name, None)
+    if ufunc is None:
+        import scipy.special
+
+        ufunc = getattr(scipy.special, name, None)
+    return ufunc if isinstance(ufunc, np.ufunc) else None
+
+
+def _named_loop(name: str) -> Callable[[tuple[Any, ...]], DTypes]:
+    @functools.lru_cache(maxsize=1024)
+    def loop(operand_types: tuple[Any, ...]) -> DTypes:
+        ufunc = find_ufunc(name)
+        assert ufunc is not None, f"{name} is not a ufunc; its record must say how dtypes combine"
+        return ufunc_loop(ufunc, operand_types)
+
+    return loop
+
+
+def elementwise(
+    name: str,
+    *,
+    vjps: tuple[Any, ...],
+    doc: str,
+    c: str | Callable[[Params], str] | None,
+    py: str | Callable[[Params, int], str] | None = None,
+    loop: Callable[[tuple[Any, ...]], DTypes] | None = None,
+    is_ufunc: bool = True,
+    **fields: Any,
+) -> tuple[Primitive, Callable[..., Any]]:
+    """Register an elementwise operation; return its record and the function that applies it.
+
+    By default it is the NumPy or SciPy ufunc of that name, which then also answers dtype questions.
+    An operation that is no ufunc says `is_ufunc=False`, with its `py` text and, unless all operands
+    and the result share their common dtype, its `loop`.
+    """
+    if loop is None:
+        loop = _named_loop(name) if is_ufunc else common_loop
+    if py is None:
+        module = "xp" if hasattr(np, name) else "special"
+        py = f"{module}.{name}({{args}})"
+    arity = len(vjps)
+
+    def abstract_eval(avals: tuple[Aval, ...], params: Params) -> Aval:
+        _, dtype = loop(tuple(aval.dtype for aval in avals))
+        return Aval(avals[0].shape, dtype, weak=all(aval.weak for aval in avals))
+
+    record = register(
+        Primitive(
+            name=name,
+            kind=Kind.ELEMENTWISE,
+            vjps=vjps,
+            doc=doc,
+            c=c,
+            py=py,
+            loop=loop,
+            abstract_eval=abstract_eval,
+            prepare=promote,
+            **fields,
+        )
+    )
+    apply = _positional(record, arity)
+    if is_ufunc:
+        UFUNCS[name] = apply
+    return record, apply
+
+
+def _positional(record: Primitive, arity: int) -> Callable[..., Any]:
+    def apply(*operands: Any) -> Any:
+        if len(operands) != arity:
+            raise TypeError(f"{record.name} takes {arity} operands, got {len(operands)}")
+        return bind(record, *operands)
+
+    apply.__name__ = apply.__qualname__ = record.name
+    apply.__module__ = sys._getframe(2).f_globals["__name__"]
+    apply.__doc__ = record.doc
+    return apply
+
+
+def normalize_axes(axis: Any, ndim: int, name: str) -> tuple[int, ...]:
+    """Return an axis argument (None, int or tuple) as a sorted tuple of non-negative axes.
+
+    Raises numpy.exceptions.AxisError naming the operation, as NumPy does.
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    return tuple(sorted(np.lib.array_utils.normalize_axis_tuple(axes, ndim, name)))

@@ -1,0 +1,145 @@
+"""Movement: operations that only rearrange, repeat or reinterpret elements."""
+
+from typing import Any
+
+import numpy as np
+
+from stagrad.errors import ShapeError
+from stagrad.ir import Aval, Kind, Params, Primitive, aval_of, bind, format_param, register
+
+
+def _astype_rule(ct: Any, out: Any, x: Any, *, dtype: np.dtype, weak: bool) -> Any:
+    from stagrad.ops.complex import real
+
+    target = aval_of(x).dtype
+    if target.kind != "c" and aval_of(ct).dtype.kind == "c":
+        ct = real(ct)
+    return astype(ct, target)
+
+
+astype_p = register(
+    Primitive(
+        name="astype",
+        kind=Kind.ELEMENTWISE,
+        abstract_eval=lambda avals, params: Aval(avals[0].shape, params["dtype"], params["weak"]),
+        py=lambda params, arity: (
+            f"xp.asarray({{0}}, dtype={format_param(params['dtype'])})"
+        ),
+        c=lambda params: "cast({0})",
+        vjps=(_astype_rule,),
+        linear=True,
+        doc="The same numbers in another dtype, converted as NumPy converts them.",
+    )
+)
+
+
+def astype(x: Any, dtype: Any, *, weak: bool = False) -> Any:
+    """Convert to a dtype; `weak` marks the result as a Python scalar."""
+    dtype = np.dtype(dtype)
+    aval = aval_of(x)
+    if aval.dtype == dtype and aval.weak == weak:
+        return x
+    return bind(astype_p, x, dtype=dtype, weak=weak)
+
+
+def _broadcast_rule(ct: Any, out: Any, x: Any, *, shape: tuple[int, ...]) -> Any:
+    return sum_to(ct, aval_of(x).shape)
+
+
+def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """Undo a broadcast: sum over the axes that broadcasting from `shape` added or stretched."""
+    from stagrad.ops.reduction import sum as sum_
+
+    given = aval_of(x).shape
+    if given == shape:
+        return x
+    added = len(given) - len(shape)
+    stretched = tuple(
+        added + axis for axis, extent in enumerate(shape) if extent != given[added + axis]
+    )
+    return reshape(sum_(x, axis=(*range(added), *stretched)), shape)
+
+
+def _read_only(base: Any, value: Any, params: Params) -> Any:
+    raise ValueError("assignment destination is read-only: it was made by broadcast_to; copy it")
+
+
+broadcast_to_p = register(
+    Primitive(
+        name="broadcast_to",
+        kind=Kind.MOVEMENT,
+        abstract_eval=lambda avals, params: Aval(params["shape"], avals[0].dtype, avals[0].weak),
+        py="xp.broadcast_to({0}, {shape})",
+        vjps=(_broadcast_rule,),
+        view=_read_only,
+        linear=True,
+        doc="The same elements repeated along new or length-one axes.",
+    )
+)
+
+
+def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """Repeat `x` to `shape` by NumPy's broadcasting rules."""
+    given = aval_of(x).shape
+    if given == shape:
+        return x
+    try:
+        fits = np.broadcast_shapes(given, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ShapeError(f"broadcast_to: shape {given} does not broadcast to {shape}")
+    return bind(broadcast_to_p, x, shape=shape)
+
+
+reshape_p = register(
+    Primitive(
+        name="reshape",
+        kind=Kind.MOVEMENT,
+        abstract_eval=lambda avals, params: Aval(params["shape"], avals[0].dtype, avals[0].weak),
+        py="xp.reshape({0}, {shape})",
+        vjps=(lambda ct, out, x, *, shape: reshape(ct, aval_of(x).shape),),
+        view=lambda base, value, params: reshape(value, aval_of(base).shape),
+        linear=True,
+        doc="The same elements, in the same order, under another shape.",
+    )
+)
+
+
+def reshape(x: Any, shape: tuple[int, ...]) -> Any:
+    """Give `x` another shape of the same size; at most one extent may be -1."""
+    aval = aval_of(x)
+    known = int(np.prod([extent for extent in shape if extent != -1], dtype=np.int64))
+    if shape.count(-1) == 1 and known and aval.size % known == 0:
+        shape = tuple(aval.size // known if extent == -1 else extent for extent in shape)
+    elif -1 in shape or known != aval.size:
+        raise ShapeError(f"reshape: {aval.size} elements of shape {aval.shape} do not fit {shape}")
+    return x if shape == aval.shape else bind(reshape_p, x, shape=shape)
+
+
+def _transposed(avals: tuple[Aval, ...], params: Params) -> Aval:
+    aval = avals[0]
+    return Aval(tuple(aval.shape[axis] for axis in params["axes"]), aval.dtype, aval.weak)
+
+
+def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(axis) for axis in np.argsort(axes))
+
+
+transpose_p = register(
+    Primitive(
+        name="transpose",
+        kind=Kind.MOVEMENT,
+        abstract_eval=_transposed,
+        py="xp.transpose({0}, {axes})",
+        vjps=(lambda ct, out, x, *, axes: transpose(ct, _inverse(axes)),),
+        view=lambda base, value, params: transpose(value, _inverse(params["axes"])),
+        linear=True,
+        doc="The same elements with axes in another order.",
+    )
+)
+
+
+def transpose(x: Any, axes: tuple[int, ...]) -> Any:
+    """Reorder axes; `axes` is a permutation of all of them, counted from zero."""
+    return x if axes == tuple(range(len(axes))) else bind(transpose_p, x, axes=axes)

@@ -1,0 +1,131 @@
+"""Trace: the state of one function being traced."""
+
+import contextvars
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from stagrad.errors import TraceError
+from stagrad.ir import (
+    Aval,
+    Builder,
+    Literal,
+    Node,
+    Params,
+    Primitive,
+    aval_of,
+    project_p,
+)
+from stagrad.ir.aval import PYTHON_SCALARS
+from stagrad.trace.sources import locate
+from stagrad.trace.state import running
+from stagrad.trace.tracer import Tracer
+
+class Trace:
+    """Records the operations of one function, or of one set of derivative rules.
+
+    Use as a context manager. `captures` lists the values met from outside (arrays, and traced values
+    of an enclosing trace) with the input nodes that stand for them. With `located=False` nodes get
+    no source of their own (derivative rules: `primal` says where they belong).
+    """
+
+    def __init__(self, builder: Builder | None = None, *, located: bool = True) -> None:
+        self.builder = Builder() if builder is None else builder
+        self.located = located
+        self.captures: list[tuple[Node, Any]] = []
+        self.primal: Node | None = None
+        self.alive = False
+        self._captured: dict[int, Tracer] = {}
+        self._token: contextvars.Token[tuple[Trace, ...]] | None = None
+
+    def __enter__(self) -> "Trace":
+        self._token = running.set((*running.get(), self))
+        self.alive = True
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        assert self._token is not None
+        running.reset(self._token)
+        self.alive = False
+
+    def input(self, aval: Aval, name: str | None = None) -> Tracer:
+        """Add an input and return the traced value that stands for it."""
+        return Tracer(self, self.builder.input(aval, name), scalar=aval.weak)
+
+    def lift(self, value: Any, *, weak: bool = False) -> Tracer:
+        """Return `value` as a traced value of this trace.
+
+        Scalars become constants. Arrays, and traced values of an enclosing trace, become captured
+        inputs, read afresh at each call. A traced value whose trace has ended raises TraceError.
+        """
+        if isinstance(value, Tracer):
+            return value if value.trace is self else self._capture_tracer(value)
+        if isinstance(value, Literal):
+            return Tracer(self, self.builder.constant(value))
+        if isinstance(value, np.ndarray) and not hasattr(value, "recorded"):
+            return self._capture(value, value, aval_of(value))
+        if isinstance(value, np.ndarray):
+            return self.lift(value.recorded(self))
+        kind = type(value)
+        if kind in PYTHON_SCALARS:
+            dtype = PYTHON_SCALARS[kind]
+            return Tracer(self, self.builder.constant(value, dtype, weak=kind is not bool))
+        aval = aval_of(value)
+        return Tracer(self, self.builder.constant(value, aval.dtype, weak=weak))
+
+    def _capture_tracer(self, value: Tracer) -> Tracer:
+        if not value.trace.alive:
+            raise TraceError(
+                f"a traced value ({value.aval}{value.birth()}) is used after its function was "
+                "traced. It was kept in a global, an attribute or a list that outlives the call; "
+                "return it from the function instead."
+            )
+        return self._capture(value.node, value, value.aval)
+
+    def _capture(self, key: object, value: Any, aval: Aval) -> Tracer:
+        tracer = self._captured.get(id(key))
+        if tracer is None:
+            node = self.builder.input(aval)
+            tracer = Tracer(self, node, scalar=getattr(value, "scalar", False))
+            self._captured[id(key)] = tracer
+            self.captures.append((node, value))
+        return Tracer(self, tracer._node, scalar=tracer.scalar)
+
+    def process(
+        self, primitive: Primitive, operands: tuple[Any, ...], params: Params
+    ) -> "Tracer | tuple[Tracer, ...]":
+        """Add one operation to the program; several results come back as a tuple."""
+        values: Any = [
+            operand if type(operand) in PYTHON_SCALARS else self.lift(operand)
+            for operand in operands
+        ]
+        if primitive.prepare is not None:
+            values = primitive.prepare(primitive, values, params)
+        lifted = [value if isinstance(value, Tracer) else self.lift(value) for value in values]
+        nodes = tuple(value.node for value in lifted)
+        source, name = locate() if self.located else (None, None)
+        if primitive.multiple:
+            return self._add_multiple(primitive, nodes, params, source)
+        node = self.builder.add(
+            primitive, nodes, params, source=source, name=name, primal=self.primal
+        )
+        base = lifted[0] if primitive.view is not None else None
+        return Tracer(self, node, base=base, scalar=node.avals[0].shape == () and base is None)
+
+    def _add_multiple(
+        self, primitive: Primitive, nodes: tuple[Node, ...], params: Params, source: Any
+    ) -> tuple[Tracer, ...]:
+        node = self.builder.add(primitive, nodes, params, source=source, primal=self.primal)
+        parts = (
+            self.builder.add(
+                project_p, (node,), {"index": index}, source=source, primal=self.primal
+            )
+            for index in range(len(node.avals))
+        )
+        return tuple(Tracer(self, part, scalar=part.aval.shape == ()) for part in parts)
