@@ -31,7 +31,7 @@ def lacking_gpu() -> str:
 
 def lacking_compiler() -> str:
     """Return why no test can compile C, or nothing where one can."""
-    candidates = [os.environ["CC"]] if os.environ.get("CC") else ["cc", "gcc", "clang"]
+    candidates = os.environ.get("CC", "").split()[:1] or ["cc", "gcc", "clang"]
     if any(shutil.which(candidate) for candidate in candidates):
         return ""
     return f"no C compiler found among {', '.join(candidates)}"
@@ -67,4 +67,4 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what was left out, and why, where nobody can overlook it."""
     for what, count in terminalreporter.config.stash.get(SKIPPED, Counter()).items():
-        terminalreporter.write_line(f"NOT RUN: {count} {what}", yellow=True)
+        terminalreporter.write_line(f"NOT RUN ({count}): {what}", yellow=True)
