@@ -1,0 +1,220 @@
+"""The second level of the IR: a program as buffers and steps, which printers turn into text.
+
+A `Schedule` runs its steps in order. A `Kernel` computes scalar statements at every point of an
+iteration space; a `LibraryCall` runs one operation on whole arrays; a `View` gives part of a buffer,
+or all of it in another order, a name; a `Copy` fills a fresh buffer.
+"""
+
+import enum
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stagrad.ir.aval import Aval
+from stagrad.ir.graph import Node
+from stagrad.ir.literal import Literal
+from stagrad.ir.primitive import Params, Primitive
+
+
+class Role(enum.Enum):
+    """Who owns the memory of a buffer."""
+
+    INPUT = "input"
+    CONSTANT = "constant"
+    TEMPORARY = "temporary"
+    OUTPUT = "output"
+    VIEW = "view"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buffer:
+    """An array that steps read and write; `node` is the operation whose value it holds."""
+
+    name: str
+    aval: Aval
+    role: Role
+    node: Node
+
+    @property
+    def literal(self) -> Literal:
+        """The value of a constant buffer."""
+        return self.node.params["value"]  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"<{self.role.value} {self.name}: {self.aval}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """A position on a buffer's axis that moves with an iteration axis: `start + step * i`."""
+
+    axis: int
+    start: int = 0
+    step: int = 1
+
+
+Index = tuple[int | Along, ...]
+"""One entry per axis of a buffer: a fixed position, or one that moves with an iteration axis."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Load:
+    """Read one element. Where `guard` holds a range `(axis, low, high)` of an iteration axis that
+    the point is outside of, the value is `fill` and nothing is read.
+    """
+
+    name: str
+    buffer: Buffer
+    index: Index
+    guard: tuple[tuple[int, int, int], ...] = ()
+    fill: Literal | None = None
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Dtype of the element."""
+        return self.buffer.aval.dtype
+
+    @property
+    def axes(self) -> frozenset[int]:
+        """Iteration axes along which the value changes."""
+        moving = {entry.axis for entry in self.index if isinstance(entry, Along)}
+        return frozenset(moving | {axis for axis, _, _ in self.guard})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Immediate:
+    """A scalar constant."""
+
+    name: str
+    literal: Literal
+    axes: frozenset[int] = frozenset()
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Dtype of the constant."""
+        return self.literal.array.dtype
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scalar:
+    """Apply an elementwise operation to the values of earlier statements."""
+
+    name: str
+    primitive: Primitive
+    operands: tuple["Value", ...]
+    params: Params
+    dtype: np.dtype
+    node: Node
+    axes: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduce:
+    """Fold a value over iteration axes with a reduction; statements after it see the final value.
+
+    A value that other statements of the kernel read is folded over exactly the kernel's `cols`.
+    """
+
+    name: str
+    primitive: Primitive
+    operand: "Value"
+    over: tuple[int, ...]
+    dtype: np.dtype
+    node: Node
+    axes: frozenset[int]
+
+
+Value = Load | Immediate | Scalar | Reduce
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Store:
+    """Write a value to one element of a buffer; with `accumulate`, add to what is there."""
+
+    buffer: Buffer
+    index: Index
+    value: Value
+    accumulate: bool = False
+
+
+Statement = Value | Store
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """Scalar statements, run at every point of an iteration space.
+
+    `cols` are the inner axes, swept once for every chain of reductions over them that other
+    statements read; the remaining axes are the rows, whose points do not depend on each other.
+    """
+
+    name: str
+    space: tuple[int, ...]
+    cols: tuple[int, ...]
+    statements: tuple[Statement, ...]
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The outer, parallel axes."""
+        return tuple(axis for axis in range(len(self.space)) if axis not in self.cols)
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """The reads of buffers."""
+        return tuple(item for item in self.statements if isinstance(item, Load))
+
+    @property
+    def stores(self) -> tuple[Store, ...]:
+        """The writes to buffers."""
+        return tuple(item for item in self.statements if isinstance(item, Store))
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return math.prod(self.space)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LibraryCall:
+    """Run one operation on whole arrays, giving one or several new ones."""
+
+    primitive: Primitive
+    operands: tuple[Buffer, ...]
+    results: tuple[Buffer, ...]
+    params: Params
+    node: Node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """Name a rearrangement of a buffer, which where possible shares its memory."""
+
+    primitive: Primitive
+    operand: Buffer
+    result: Buffer
+    params: Params
+    node: Node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Copy:
+    """Fill a fresh buffer with the elements of another."""
+
+    operand: Buffer
+    result: Buffer
+
+
+Step = Kernel | LibraryCall | View | Copy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Schedule:
+    """A whole program, ready to print: what is read, what is done in order, what is returned."""
+
+    inputs: tuple[Buffer, ...]
+    constants: tuple[Buffer, ...]
+    steps: tuple[Step, ...]
+    outputs: tuple[Buffer, ...]
+    offsets: dict[Buffer, int] = field(default_factory=dict)
+    workspace: int = 0

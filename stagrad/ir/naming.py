@@ -1,0 +1,72 @@
+"""Names for values in emitted text: the user's own variable names where there are any."""
+
+import builtins
+import keyword
+import re
+from collections.abc import Iterable
+
+from stagrad.ir.graph import Node
+from stagrad.ir.leaves import constant_p, input_p
+
+MODULES = frozenset({"np", "xp", "special", "linalg"})
+RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | MODULES
+
+
+class Names:
+    """Gives out identifiers, each once.
+
+    Generated identifiers are `x0…` for unnamed inputs, `c0…` for constants, `v0…` for other values
+    and `k0…` for kernels, passing over numbers that are taken. A reserved name gets an underscore.
+
+    >>> names = Names()
+    >>> names.take("loss"), names.take("loss"), names.take("lambda"), names.generated("v")
+    ('loss', 'loss_1', 'lambda_', 'v0')
+    """
+
+    def __init__(self, reserved: Iterable[str] = ()) -> None:
+        self._taken = set(RESERVED) | set(reserved)
+        self._counts: dict[str, int] = {}
+
+    def take(self, wanted: str) -> str:
+        """Return `wanted` as a free identifier, changed as little as possible."""
+        base = re.sub(r"\W", "_", wanted)
+        if not base.isidentifier():
+            base = f"u{base}"
+        if base in RESERVED:
+            base += "_"
+        name = base
+        while name in self._taken:
+            count = self._counts[base] = self._counts.get(base, 0) + 1
+            name = f"{base}_{count}"
+        self._taken.add(name)
+        return name
+
+    def generated(self, letter: str) -> str:
+        """Return the next free name of a letter: `v0`, `v1`, …"""
+        count = self._counts.get(letter, 0)
+        while f"{letter}{count}" in self._taken:
+            count += 1
+        self._counts[letter] = count + 1
+        name = f"{letter}{count}"
+        self._taken.add(name)
+        return name
+
+
+def name_nodes(nodes: Iterable[Node], names: Names | None = None) -> dict[Node, str]:
+    """Return a unique name for every node.
+
+    A node whose value the user assigned to a variable bears its name. Of several nodes with the same
+    name and source line (the parts of a composition) only the last does: it is the value assigned.
+    """
+    nodes = tuple(nodes)
+    names = Names() if names is None else names
+    last = {(node.name, node.source): node for node in nodes if node.name is not None}
+    result = {node: names.take(name) for (name, _), node in last.items() if name is not None}
+    for node in nodes:
+        if node not in result:
+            letter = _LETTERS.get(node.primitive, "v")
+            result[node] = names.generated(letter)
+    return result
+
+
+_LETTERS = {input_p: "x", constant_p: "c"}
