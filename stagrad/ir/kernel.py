@@ -1,8 +1,8 @@
 """The second level of the IR: a program as buffers and steps, which printers turn into text.
 
 A `Schedule` runs its steps in order. A `Kernel` computes scalar statements at every point of an
-iteration space; a `LibraryCall` runs one operation on whole arrays; a `View` gives part of a buffer,
-or all of it in another order, a name; a `Copy` fills a fresh buffer.
+iteration space; a `LibraryCall` runs one operation on whole arrays; a `View` names part of a buffer,
+or all of it in another order; a `Copy` fills a fresh buffer.
 """
 
 import enum
@@ -13,6 +13,7 @@ import numpy as np
 
 from stagrad.ir.aval import Aval
 from stagrad.ir.graph import Node
+from stagrad.ir.index import Along, Index
 from stagrad.ir.literal import Literal
 from stagrad.ir.primitive import Params, Primitive
 
@@ -45,30 +46,13 @@ class Buffer:
         return f"<{self.role.value} {self.name}: {self.aval}>"
 
 
-@dataclass(frozen=True, slots=True)
-class Along:
-    """A position on a buffer's axis that moves with an iteration axis: `start + step * i`."""
-
-    axis: int
-    start: int = 0
-    step: int = 1
-
-
-Index = tuple[int | Along, ...]
-"""One entry per axis of a buffer: a fixed position, or one that moves with an iteration axis."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Load:
-    """Read one element. Where `guard` holds a range `(axis, low, high)` of an iteration axis that
-    the point is outside of, the value is `fill` and nothing is read.
-    """
+    """Read one element of a buffer."""
 
     name: str
     buffer: Buffer
     index: Index
-    guard: tuple[tuple[int, int, int], ...] = ()
-    fill: Literal | None = None
 
     @property
     def dtype(self) -> np.dtype:
@@ -78,8 +62,7 @@ class Load:
     @property
     def axes(self) -> frozenset[int]:
         """Iteration axes along which the value changes."""
-        moving = {entry.axis for entry in self.index if isinstance(entry, Along)}
-        return frozenset(moving | {axis for axis, _, _ in self.guard})
+        return frozenset(entry.axis for entry in self.index if isinstance(entry, Along))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,12 +113,11 @@ Value = Load | Immediate | Scalar | Reduce
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Store:
-    """Write a value to one element of a buffer; with `accumulate`, add to what is there."""
+    """Write a value to one element of a buffer, which every point does for its own."""
 
     buffer: Buffer
     index: Index
     value: Value
-    accumulate: bool = False
 
 
 Statement = Value | Store
@@ -177,13 +159,17 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LibraryCall:
-    """Run one operation on whole arrays, giving one or several new ones."""
+    """Run one operation on whole arrays, giving one or several new ones.
+
+    With `in_place`, operand 0 is read for the last time and its memory becomes the result's.
+    """
 
     primitive: Primitive
     operands: tuple[Buffer, ...]
     results: tuple[Buffer, ...]
     params: Params
     node: Node
+    in_place: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

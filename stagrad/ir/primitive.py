@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from stagrad.ir.aval import Aval
+from stagrad.ir.index import Index
 from stagrad.ir.literal import Literal
 
 Params = Mapping[str, Any]
@@ -66,6 +67,12 @@ class Primitive:
     - multiple: the operation returns a tuple; nodes take its parts apart with `project`.
     - view: set where NumPy's result shares its operand's memory: `(base, value, params) -> base`
       returns the base with `value` written through the view, or raises where it is read-only.
+    - access: movement operations: `(operand aval, params) -> Index`, which element of the operand a
+      point of the result reads (one entry per operand axis, moving with result axes), or None where
+      that is not affine. Fusion reads through such an operation instead of running it.
+    - update: Python statement that leaves the result in operand 0 instead of in a copy of it; used
+      where operand 0 is not needed afterwards. Same fields as `py`.
+    - infix: Python's operator for the operation, for emitted text only: `+`, or a prefix `-`.
     - helpers: plain functions the `py` text calls; their source is pasted into emitted modules.
     - linear: the operation is linear in all differentiable operands jointly.
     """
@@ -84,6 +91,9 @@ class Primitive:
     loop: Callable[..., Any] | None = None
     multiple: bool = False
     view: Callable[[Any, Any, Params], Any] | None = None
+    access: Callable[[Aval, Params], Index | None] | None = None
+    update: str | Callable[[Params, int], str] | None = None
+    infix: str | None = None
     helpers: tuple[Callable[..., Any], ...] = ()
     linear: bool = False
 
@@ -97,7 +107,20 @@ class Primitive:
         >>> PRIMITIVES["add"].expression(("x", "y"), {})
         'xp.add(x, y)'
         """
-        template = self.py(params, len(operands)) if callable(self.py) else self.py
+        return self._fill(self.py, operands, params)
+
+    def update_statement(self, operands: tuple[str, ...], params: Params) -> str:
+        """Return the Python statement that turns operand 0 into the result."""
+        assert self.update is not None
+        return self._fill(self.update, operands, params)
+
+    def _fill(
+        self,
+        text: str | Callable[[Params, int], str],
+        operands: tuple[str, ...],
+        params: Params,
+    ) -> str:
+        template = text(params, len(operands)) if callable(text) else text
         values = {name: format_param(value) for name, value in params.items()}
         return _formatter.vformat(template, operands, {"args": ", ".join(operands), **values})
 

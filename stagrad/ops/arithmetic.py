@@ -7,6 +7,7 @@ from stagrad.ops.define import FLOATS, elementwise
 
 add_p, add = elementwise(
     "add",
+    infix="+",
     c="{0} + {1}",
     vjps=(lambda ct, out, x, y: ct, lambda ct, out, x, y: ct),
     linear=True,
@@ -15,6 +16,7 @@ add_p, add = elementwise(
 
 subtract_p, subtract = elementwise(
     "subtract",
+    infix="-",
     c="{0} - {1}",
     vjps=(lambda ct, out, x, y: ct, lambda ct, out, x, y: -ct),
     linear=True,
@@ -23,6 +25,7 @@ subtract_p, subtract = elementwise(
 
 multiply_p, multiply = elementwise(
     "multiply",
+    infix="*",
     c="{0} * {1}",
     vjps=(lambda ct, out, x, y: ct * y, lambda ct, out, x, y: ct * x),
     doc="Product of two numbers.",
@@ -30,6 +33,7 @@ multiply_p, multiply = elementwise(
 
 negative_p, negative = elementwise(
     "negative",
+    infix="-",
     c="-{0}",
     vjps=(lambda ct, out, x: -ct,),
     linear=True,
@@ -53,6 +57,7 @@ masked_multiply_p, masked_multiply = elementwise(
 
 divide_p, divide = elementwise(
     "divide",
+    infix="/",
     c="{0} / {1}",
     dtypes=FLOATS,
     vjps=(
@@ -64,7 +69,7 @@ divide_p, divide = elementwise(
 
 
 def _comparison(name: str, symbol: str, doc: str) -> tuple[Any, Any]:
-    return elementwise(name, c=f"{{0}} {symbol} {{1}}", vjps=(ZERO, ZERO), doc=doc)
+    return elementwise(name, infix=symbol, c=f"{{0}} {symbol} {{1}}", vjps=(ZERO, ZERO), doc=doc)
 
 
 equal_p, equal = _comparison("equal", "==", "Whether two numbers are equal.")

@@ -1,0 +1,79 @@
+"""Affine positions: which element of an array a point of an iteration space reads or writes."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """A position that moves with axis `axis` of the iteration space: `start + step * i`."""
+
+    axis: int
+    start: int = 0
+    step: int = 1
+
+
+Index = tuple[int | Along, ...]
+"""One entry per axis of an array: a fixed position, or one that moves with an iteration axis."""
+
+
+def identity(ndim: int) -> Index:
+    """Return the index of an array that has the iteration space's own axes."""
+    return tuple(Along(axis) for axis in range(ndim))
+
+
+def compose(outer: Index, inner: Index) -> Index:
+    """Return where an array is read through another one.
+
+    `outer` reads the array in terms of the axes of a second one, which `inner` reads in terms of
+    the iteration space.
+
+    >>> compose((Along(0, start=1), 5), (Along(3, step=-1),))
+    (Along(axis=3, start=1, step=-1), 5)
+    """
+    entries: list[int | Along] = []
+    for entry in outer:
+        if isinstance(entry, int):
+            entries.append(entry)
+            continue
+        through = inner[entry.axis]
+        if isinstance(through, int):
+            entries.append(entry.start + entry.step * through)
+        else:
+            start = entry.start + entry.step * through.start
+            entries.append(Along(through.axis, start, entry.step * through.step))
+    return tuple(entries)
+
+
+def range_text(start: int, count: int, step: int, extent: int) -> str:
+    """Return the slice that takes `count` positions from `start` of an axis of that extent.
+
+    >>> range_text(0, 5, 1, 5), range_text(1, 4, 1, 5), range_text(4, 5, -1, 5), range_text(0, 2, 1, 5)
+    (':', '1:', '::-1', ':2')
+    """
+    if count == 0:
+        return ":0"
+    last = start + (count - 1) * step
+    if step > 0:
+        low = "" if start == 0 else str(start)
+        high = "" if last + step >= extent else str(last + 1)
+    else:
+        low = "" if start == extent - 1 else str(start)
+        high = "" if last + step < 0 else str(last - 1)
+    return f"{low}:{high}" + (f":{step}" if step != 1 else "")
+
+
+def index_text(index: Index, shape: tuple[int, ...], space: tuple[int, ...]) -> str:
+    """Return an index as the subscript of a NumPy array, with iteration axes in brackets of their own.
+
+    >>> index_text((Along(1), Along(0, 1)), (5, 4), (3, 5))
+    '[:, 1:] by axes (1, 0)'
+    """
+    entries = [
+        str(entry)
+        if isinstance(entry, int)
+        else range_text(entry.start, space[entry.axis], entry.step, extent)
+        for entry, extent in zip(index, shape, strict=True)
+    ]
+    axes = tuple(entry.axis for entry in index if isinstance(entry, Along))
+    order = "" if axes == tuple(range(len(space))) else f" by axes {axes}"
+    return f"[{', '.join(entries)}]{order}" if entries else ""
