@@ -14,13 +14,17 @@ class Case:
     - name: unique; starts with the function's name.
     - function: written with plain NumPy (or SciPy, stagrad) over the operands.
     - operands: arrays (float64 or complex128 where differentiable), away from kinks and poles.
-    - covers: names of the primitives this row is the row of.
+    - covers: names of the primitives this row is the row of; its program or gradient uses them.
     - edges: further operand tuples where only values are compared (NaN, inf, -0.0, empty, 0-d).
     - dtypes: further dtypes in which values and aval rules are checked (operands are cast).
     - order: highest derivative checked numerically (0 where there is none).
     - wrt: operand positions that are differentiated; None: all inexact ones.
-    - rtol: tolerance of value comparisons against NumPy itself; 0 means bit for bit.
+    - rtol: tolerance of value comparisons against NumPy itself, in double precision; it widens with
+      the epsilon of other dtypes. 0 means bit for bit.
+    - atol: absolute tolerance of the same, for sums whose terms cancel.
     - grad_rtol: tolerance of derivatives against central differences.
+    - tags: "any zero sign" (a zero may have either sign), "reverse only" (there is no forward mode),
+      "float64 only" (the function itself is of double precision).
     """
 
     name: str
@@ -32,6 +36,7 @@ class Case:
     order: int = 2
     wrt: tuple[int, ...] | None = None
     rtol: float = 1e-13
+    atol: float = 0.0
     grad_rtol: float = 1e-5
     tags: frozenset[str] = field(default_factory=frozenset)
 
