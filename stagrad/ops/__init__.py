@@ -4,7 +4,16 @@ Importing this package fills `stagrad.ir.PRIMITIVES`, `FUNCTIONS` and `UFUNCS`; 
 operation imports it from the module of its family.
 """
 
-from stagrad.ops import arithmetic, movement, reduction
+from stagrad.ops import (
+    arithmetic,
+    convert,
+    gather,
+    indexing,
+    joining,
+    movement,
+    reduction,
+    slicing,
+)
 from stagrad.ops.define import FUNCTIONS, UFUNCS, elementwise, implements
 from stagrad.ops.operators import Operators
 
@@ -13,8 +22,13 @@ __all__ = [
     "UFUNCS",
     "Operators",
     "arithmetic",
+    "convert",
     "elementwise",
+    "gather",
     "implements",
+    "indexing",
+    "joining",
     "movement",
     "reduction",
+    "slicing",
 ]

@@ -5,7 +5,19 @@ from typing import Any
 import numpy as np
 
 from stagrad.errors import ShapeError
-from stagrad.ir import Aval, Kind, Params, Primitive, aval_of, bind, format_param, register
+from stagrad.ir import (
+    Along,
+    Aval,
+    Index,
+    Kind,
+    Literal,
+    Params,
+    Primitive,
+    aval_of,
+    bind,
+    format_param,
+    register,
+)
 
 
 def _astype_rule(ct: Any, out: Any, x: Any, *, dtype: np.dtype, weak: bool) -> Any:
@@ -22,9 +34,7 @@ astype_p = register(
         name="astype",
         kind=Kind.ELEMENTWISE,
         abstract_eval=lambda avals, params: Aval(avals[0].shape, params["dtype"], params["weak"]),
-        py=lambda params, arity: (
-            f"xp.asarray({{0}}, dtype={format_param(params['dtype'])})"
-        ),
+        py=lambda params, arity: f"xp.asarray({{0}}, dtype={format_param(params['dtype'])})",
         c=lambda params: "cast({0})",
         vjps=(_astype_rule,),
         linear=True,
@@ -40,6 +50,28 @@ def astype(x: Any, dtype: Any, *, weak: bool = False) -> Any:
     if aval.dtype == dtype and aval.weak == weak:
         return x
     return bind(astype_p, x, dtype=dtype, weak=weak)
+
+
+def constant(value: Any, *, like: Any) -> Any:
+    """Return a known array or NumPy scalar as a value of the kind `like` is.
+
+    A traced value makes it a constant of its trace, where a plain array would be read at each call.
+    """
+    lift = getattr(like, "lift", None)
+    if lift is None:
+        return value
+    return lift(Literal(value))
+
+
+def lifted(value: Any, *, like: Any) -> Any:
+    """Return a value of the kind `like` is, so that operations on it are recorded."""
+    lift = getattr(like, "lift", None)
+    return value if lift is None else lift(value)
+
+
+def zeros(shape: tuple[int, ...], dtype: np.dtype, *, like: Any) -> Any:
+    """Return zeros, as a value of the kind `like` is."""
+    return broadcast_to(constant(dtype.type(0), like=like), shape)
 
 
 def _broadcast_rule(ct: Any, out: Any, x: Any, *, shape: tuple[int, ...]) -> Any:
@@ -64,6 +96,14 @@ def _read_only(base: Any, value: Any, params: Params) -> Any:
     raise ValueError("assignment destination is read-only: it was made by broadcast_to; copy it")
 
 
+def _broadcast_access(aval: Aval, params: Params) -> Index:
+    added = len(params["shape"]) - aval.ndim
+    return tuple(
+        Along(added + axis) if extent == params["shape"][added + axis] else 0
+        for axis, extent in enumerate(aval.shape)
+    )
+
+
 broadcast_to_p = register(
     Primitive(
         name="broadcast_to",
@@ -72,6 +112,7 @@ broadcast_to_p = register(
         py="xp.broadcast_to({0}, {shape})",
         vjps=(_broadcast_rule,),
         view=_read_only,
+        access=_broadcast_access,
         linear=True,
         doc="The same elements repeated along new or length-one axes.",
     )
@@ -92,6 +133,15 @@ def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
     return bind(broadcast_to_p, x, shape=shape)
 
 
+def _reshape_access(aval: Aval, params: Params) -> Index | None:
+    """Return the access of a reshape that only adds or drops axes of extent one."""
+    axes = [axis for axis, extent in enumerate(params["shape"]) if extent != 1]
+    if [params["shape"][axis] for axis in axes] != [extent for extent in aval.shape if extent != 1]:
+        return None
+    moving = iter(axes)
+    return tuple(0 if extent == 1 else Along(next(moving)) for extent in aval.shape)
+
+
 reshape_p = register(
     Primitive(
         name="reshape",
@@ -100,6 +150,7 @@ reshape_p = register(
         py="xp.reshape({0}, {shape})",
         vjps=(lambda ct, out, x, *, shape: reshape(ct, aval_of(x).shape),),
         view=lambda base, value, params: reshape(value, aval_of(base).shape),
+        access=_reshape_access,
         linear=True,
         doc="The same elements, in the same order, under another shape.",
     )
@@ -134,6 +185,7 @@ transpose_p = register(
         py="xp.transpose({0}, {axes})",
         vjps=(lambda ct, out, x, *, axes: transpose(ct, _inverse(axes)),),
         view=lambda base, value, params: transpose(value, _inverse(params["axes"])),
+        access=lambda aval, params: tuple(map(Along, _inverse(params["axes"]))),
         linear=True,
         doc="The same elements with axes in another order.",
     )

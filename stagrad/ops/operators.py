@@ -4,12 +4,13 @@ Every one looks up the NumPy function of the same meaning in the table, so that 
 `np.sum(x, axis=0)` and `x + y`, `np.add(x, y)` are one implementation each.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from stagrad.ir import Aval
+from stagrad.ops.convert import cast, fresh
 from stagrad.ops.define import FUNCTIONS, UFUNCS
 
 
@@ -59,8 +60,8 @@ class Operators:
     __le__, _ = _binary("less_equal")
     __gt__, _ = _binary("greater")
     __ge__, _ = _binary("greater_equal")
-    __eq__, _ = _binary("equal")  # type: ignore[assignment]
-    __ne__, _ = _binary("not_equal")  # type: ignore[assignment]
+    __eq__, _ = _binary("equal")
+    __ne__, _ = _binary("not_equal")
     __hash__ = object.__hash__
     __neg__ = _unary("negative")
     __pos__ = _unary("positive")
@@ -102,14 +103,87 @@ class Operators:
         """The array with its axes in reverse order."""
         return FUNCTIONS[np.transpose](self)
 
+    @property
+    def mT(self) -> Any:
+        """The array with its last two axes exchanged."""
+        return FUNCTIONS[np.matrix_transpose](self)
+
+    @property
+    def real(self) -> Any:
+        """The real part."""
+        return FUNCTIONS[np.real](self)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part."""
+        return FUNCTIONS[np.imag](self)
+
+    @property
+    def flat(self) -> Any:
+        """The elements in a row, in the order of the last axis running fastest."""
+        return FUNCTIONS[np.reshape](self, -1)
+
+    def __getitem__(self, index: Any) -> Any:
+        from stagrad.ops.indexing import getitem
+
+        return getitem(self, index)
+
+    def __len__(self) -> int:
+        if not self.aval.shape:
+            raise TypeError("len() of unsized object")
+        return self.aval.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.aval.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[place] for place in range(self.aval.shape[0]))
+
+    def __contains__(self, value: Any) -> Any:
+        return bool((self == value).any())
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+        """The same elements under another shape, given as one tuple or as several integers."""
+        wanted = shape[0] if len(shape) == 1 else shape
+        return FUNCTIONS[np.reshape](self, wanted, order=order, copy=copy)
+
+    def transpose(self, *axes: Any) -> Any:
+        """The array with its axes reordered; reversed when no order is given."""
+        order = axes[0] if len(axes) == 1 else axes or None
+        return FUNCTIONS[np.transpose](self, order)
+
+    def flatten(self, order: str = "C") -> Any:
+        """A one-dimensional copy."""
+        return fresh(FUNCTIONS[np.ravel](self, order))
+
+    def copy(self, order: str = "C") -> Any:
+        """A copy that shares no memory with this array."""
+        return fresh(self)
+
+    def astype(
+        self,
+        dtype: Any,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Any:
+        """The same numbers in another dtype."""
+        return cast(self, dtype, casting=casting, copy=copy)
+
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
+    shares = function.__name__ in VIEWS
+
     def apply(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        return FUNCTIONS[function](self, *arguments, **keywords)
+        result = FUNCTIONS[function](self, *arguments, **keywords)
+        return result if shares else fresh(result)
 
     apply.__doc__ = f"The same as `numpy.{function.__name__}` of this array."
     return apply
 
+
+VIEWS = frozenset({"diagonal", "ravel", "squeeze", "swapaxes"})
+"""The methods whose result shares memory with the array, so that writing one writes the other."""
 
 METHODS = (
     "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "compress",

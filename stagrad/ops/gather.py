@@ -1,0 +1,192 @@
+"""Gathering and scattering: reading and writing at positions given by integer arrays.
+
+The index operands address the axes named by `axes`, in order, and broadcast together; all other
+axes are taken whole. Where the result puts the broadcast shape of the indices is NumPy's rule for
+`x[:, i, j]`: in place of the axes when these are neighbours, in front of everything otherwise.
+Indices may be negative and must lie within the axis, as in NumPy.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy as xp
+
+from stagrad.errors import ShapeError
+from stagrad.ir import Aval, Kind, Params, Primitive, aval_of, bind, constant_p, register
+from stagrad.ops.define import FUNCTIONS
+from stagrad.ops.movement import constant, reshape, zeros
+from stagrad.ops.slicing import set_at
+
+
+def are_neighbours(axes: Sequence[int]) -> bool:
+    """Say whether the axes, in increasing order, follow one another."""
+    return axes[-1] - axes[0] == len(axes) - 1
+
+
+def gathered_shape(
+    shape: tuple[int, ...], axes: tuple[int, ...], index_shape: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Return the shape of what indices of that broadcast shape take from an array."""
+    rest = [extent for axis, extent in enumerate(shape) if axis not in axes]
+    place = axes[0] if are_neighbours(axes) else 0
+    return (*rest[:place], *index_shape, *rest[place:])
+
+
+def _index_shape(avals: Sequence[Aval]) -> tuple[int, ...]:
+    return np.broadcast_shapes(*(aval.shape for aval in avals))
+
+
+def _index_text(params: Params, first: int) -> str:
+    """Return the index between brackets, `first` being the number of the first index operand."""
+    axes = params["axes"]
+    number = {axis: f"{{{first + place}}}" for place, axis in enumerate(axes)}
+    return ", ".join(number.get(axis, ":") for axis in range(axes[-1] + 1))
+
+
+def _index_tuple(params: Params, first: int) -> str:
+    entries = _index_text(params, first).replace(":", "slice(None)")
+    return f"({entries},)" if params["axes"] == (0,) else f"({entries})"
+
+
+def scatter_add_at(base, value, index):  # type: ignore[no-untyped-def]
+    """Return a copy of `base` with `value` added at `index`, equal places adding up."""
+    result = xp.array(base)
+    xp.add.at(result, index, value)
+    return result
+
+
+def _gathered(avals: tuple[Aval, ...], params: Params) -> Aval:
+    operand, *indices = avals
+    shape = gathered_shape(operand.shape, params["axes"], _index_shape(indices))
+    return Aval(shape, operand.dtype)
+
+
+def _scattered(avals: tuple[Aval, ...], params: Params) -> Aval:
+    base, value, *indices = avals
+    expected = gathered_shape(base.shape, params["axes"], _index_shape(indices))
+    if value.shape != expected or value.dtype != base.dtype:
+        raise ShapeError(f"places of shape {expected} in {base} cannot take {value}")
+    return Aval(base.shape, base.dtype)
+
+
+def _gather_rule(
+    position: int, ct: Any, out: Any, x: Any, *indices: Any, axes: tuple[int, ...]
+) -> Any:
+    if position > 0:
+        return None
+    aval = aval_of(x)
+    return scatter_add(zeros(aval.shape, aval.dtype, like=ct), ct, indices, axes)
+
+
+gather_p = register(
+    Primitive(
+        name="gather",
+        kind=Kind.INDEXING,
+        abstract_eval=_gathered,
+        py=lambda params, arity: f"{{0}}[{_index_text(params, 1)}]",
+        vjps=_gather_rule,
+        linear=True,
+        doc="The elements at positions given by integer arrays.",
+    )
+)
+
+
+def gather(x: Any, indices: Sequence[Any], axes: tuple[int, ...]) -> Any:
+    """Read at integer positions along `axes`, which increase."""
+    return bind(gather_p, x, *indices, axes=axes)
+
+
+def _scatter_rule(
+    position: int, ct: Any, out: Any, base: Any, value: Any, *indices: Any, axes: tuple[int, ...]
+) -> Any:
+    if position == 0:
+        aval = aval_of(value)
+        return scatter(ct, zeros(aval.shape, aval.dtype, like=ct), indices, axes)
+    if position > 1:
+        return None
+    taken = gather(ct, indices, axes)
+    extents = tuple(aval_of(base).shape[axis] for axis in axes)
+    kept = _last_writers(indices, extents, like=ct)
+    if kept is None:
+        return taken
+    place = axes[0] if are_neighbours(axes) else 0
+    after = aval_of(taken).ndim - place - aval_of(kept).ndim
+    aligned = reshape(kept, aval_of(kept).shape + (1,) * after)
+    return FUNCTIONS[np.where](aligned, taken, zeros((), aval_of(ct).dtype, like=ct))
+
+
+def _last_writers(indices: Sequence[Any], extents: tuple[int, ...], *, like: Any) -> Any:
+    """Return a mask over the indices of those no later one overwrites; None when it is all true."""
+    shape = _index_shape([aval_of(index) for index in indices])
+    if math.prod(shape) < 2:
+        return None
+    order = np.arange(math.prod(shape)).reshape(shape)
+    known = [known_array(index) for index in indices]
+    if all(array is not None for array in known):
+        written = np.full(extents, -1)
+        written[tuple(known)] = order
+        mask = written[tuple(known)] == order
+        return None if mask.all() else constant(mask, like=like)
+    axes = tuple(range(len(extents)))
+    order = constant(order, like=like)
+    written = scatter(zeros(extents, np.dtype(np.int64), like=like), order, indices, axes)
+    return gather(written, indices, axes) == order
+
+
+def known_array(x: Any) -> np.ndarray | None:
+    """Return the numbers of an array or a constant of a trace; None when only a run will tell."""
+    if isinstance(x, np.ndarray | np.generic | int):
+        return np.asarray(x)
+    node = getattr(x, "node", None)
+    if node is not None and node.primitive is constant_p:
+        return node.params["value"].array  # type: ignore[no-any-return]
+    return None
+
+
+scatter_p = register(
+    Primitive(
+        name="scatter",
+        kind=Kind.INDEXING,
+        abstract_eval=_scattered,
+        py=lambda params, arity: f"set_at({{0}}, {{1}}, {_index_tuple(params, 2)})",
+        helpers=(set_at,),
+        vjps=_scatter_rule,
+        linear=True,
+        doc="An array with elements at positions given by integer arrays replaced; the last wins.",
+    )
+)
+
+
+def scatter(base: Any, value: Any, indices: Sequence[Any], axes: tuple[int, ...]) -> Any:
+    """Write `value`, of the shape `gather` gives and the base's dtype, at integer positions."""
+    return bind(scatter_p, base, value, *indices, axes=axes)
+
+
+def _scatter_add_rule(
+    position: int, ct: Any, out: Any, base: Any, value: Any, *indices: Any, axes: tuple[int, ...]
+) -> Any:
+    if position == 0:
+        return ct
+    return gather(ct, indices, axes) if position == 1 else None
+
+
+scatter_add_p = register(
+    Primitive(
+        name="scatter_add",
+        kind=Kind.INDEXING,
+        abstract_eval=_scattered,
+        py=lambda params, arity: f"scatter_add_at({{0}}, {{1}}, {_index_tuple(params, 2)})",
+        helpers=(scatter_add_at,),
+        update=lambda params, arity: f"xp.add.at({{0}}, {_index_tuple(params, 2)}, {{1}})",
+        vjps=_scatter_add_rule,
+        linear=True,
+        doc="An array with values added at positions given by integer arrays; repeats add up.",
+    )
+)
+
+
+def scatter_add(base: Any, value: Any, indices: Sequence[Any], axes: tuple[int, ...]) -> Any:
+    """Add `value`, of the shape `gather` gives and the base's dtype, at integer positions."""
+    return bind(scatter_add_p, base, value, *indices, axes=axes)
