@@ -7,6 +7,7 @@ from stagrad.ir.index import Along, Index
 from stagrad.ir.interpret import bind, interpret, replay
 from stagrad.ir.leaves import constant_p, input_p, project_p
 from stagrad.ir.literal import Literal
+from stagrad.ir.parse import parse
 from stagrad.ir.primitive import (
     NOT_DIFFERENTIABLE,
     PRIMITIVES,
@@ -18,6 +19,7 @@ from stagrad.ir.primitive import (
     params_key,
     register,
 )
+from stagrad.ir.text import text
 
 __all__ = [
     "NOT_DIFFERENTIABLE",
@@ -43,10 +45,12 @@ __all__ = [
     "interpret",
     "is_inexact",
     "params_key",
+    "parse",
     "parse_aval",
     "parse_dtype",
     "project_p",
     "reachable",
     "register",
     "replay",
+    "text",
 ]

@@ -83,7 +83,9 @@ def parse_aval(text: str) -> Aval:
     """
     match = re.fullmatch(r"\s*(\w+?)(\*?)\[([\d,\s]*)\]\s*", text)
     if match is None:
-        raise ParseError(f"cannot read {text!r} as an aval: write it like 'f64[20000,100]' or 'f32[]'")
+        raise ParseError(
+            f"cannot read {text!r} as an aval: write it like 'f64[20000,100]' or 'f32[]'"
+        )
     shape = tuple(int(extent) for extent in match[3].split(",") if extent.strip())
     return Aval(shape, parse_dtype(match[1]), bool(match[2]))
 

@@ -53,6 +53,14 @@ class Node:
             raise ValueError(f"{self.primitive.name} has several results; use its project nodes")
         return self.avals[0]
 
+    @property
+    def origin(self) -> Source | None:
+        """The user's line this node serves: its own, or that of the forward node it belongs to."""
+        node: Node | None = self
+        while node is not None and node.source is None:
+            node = node.primal
+        return None if node is None else node.source
+
     def __repr__(self) -> str:
         avals = ", ".join(map(str, self.avals))
         return f"<{self.primitive.name} {self.name or ''}#{self.serial}: {avals}>"
@@ -133,6 +141,15 @@ class Graph:
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+    def __str__(self) -> str:
+        from stagrad.ir.text import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.inputs)} inputs, {len(self.nodes)} nodes, {len(self.outputs)} outputs"
+        return f"<graph: {counts}>"
 
     def __iter__(self) -> Iterator[Node]:
         return iter(self.nodes)

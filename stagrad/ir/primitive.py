@@ -54,7 +54,8 @@ class Primitive:
     - py: expression over operands `{0}`, `{1}`, … (or `{args}`) and params `{axis}`, with `xp` as the
       array module and `special`, `linalg` as SciPy's; a callable `(params, arity) -> template`
       where the text depends on the params.
-    - c: the same for one scalar, valid C99 and CUDA C++; None where no kernel form exists.
+    - c: the same for one scalar, valid C99 and CUDA C++; a mapping from dtype kinds of operand 0
+      ("iu", "f", "c") where they differ; None where no kernel form exists.
     - vjps: one rule per operand, `(ct, out, *primals, **params) -> cotangent`, or `ZERO`, or
       `NOT_DIFFERENTIABLE`; for a variadic operation one callable `(position, ct, out, *primals,
       **params)`. Rules use the bilinear pairing: they hold no conjugates, and a holomorphic rule
@@ -84,7 +85,7 @@ class Primitive:
     abstract_eval: Callable[[tuple[Aval, ...], Params], Any]
     py: str | Callable[[Params, int], str]
     dtypes: str = "biufc"
-    c: str | Callable[[Params], str] | None = None
+    c: str | Mapping[str, str] | Callable[[Params], str] | None = None
     jvp: Callable[..., Any] | None = None
     batcher: Callable[..., Any] | None = None
     prepare: Callable[..., Any] | None = None

@@ -2,7 +2,7 @@
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ def implements(*functions: Callable[..., Any]) -> Callable[[Any], Any]:
 def find_ufunc(name: str) -> np.ufunc | None:
     """Return NumPy's or SciPy's ufunc of that name; SciPy is imported only when NumPy has none."""
     ufunc = getattr(np, name, None)
-    if ufunc is None:
+    if not isinstance(ufunc, np.ufunc):
         import scipy.special
 
         ufunc = getattr(scipy.special, name, None)
@@ -63,7 +63,7 @@ def elementwise(
     *,
     vjps: tuple[Any, ...],
     doc: str,
-    c: str | Callable[[Params], str] | None,
+    c: str | Mapping[str, str] | Callable[[Params], str] | None,
     py: str | Callable[[Params, int], str] | None = None,
     loop: Callable[[tuple[Any, ...]], DTypes] | None = None,
     is_ufunc: bool = True,
@@ -78,13 +78,14 @@ def elementwise(
     if loop is None:
         loop = _named_loop(name) if is_ufunc else common_loop
     if py is None:
-        module = "xp" if hasattr(np, name) else "special"
+        module = "xp" if isinstance(getattr(np, name, None), np.ufunc) else "special"
         py = f"{module}.{name}({{args}})"
     arity = len(vjps)
 
     def abstract_eval(avals: tuple[Aval, ...], params: Params) -> Aval:
         _, dtype = loop(tuple(aval.dtype for aval in avals))
-        return Aval(avals[0].shape, dtype, weak=all(aval.weak for aval in avals))
+        weak = all(aval.weak for aval in avals) and dtype.kind != "b"
+        return Aval(avals[0].shape, dtype, weak)
 
     record = register(
         Primitive(

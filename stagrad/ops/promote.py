@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from stagrad.errors import DTypeError, ShapeError
-from stagrad.ir import Aval, Params, aval_of
+from stagrad.ir import Aval, Literal, Params, aval_of
 
 DTypes = tuple[tuple[np.dtype, ...], np.dtype]
 
@@ -80,7 +80,7 @@ def _cast_and_broadcast(
     from stagrad.ops.movement import astype, broadcast_to
 
     if isinstance(operand, int | float | complex) and not isinstance(operand, np.generic):
-        operand = lift(dtype.type(operand), weak=weak)
+        operand = lift(Literal(operand, dtype), weak=weak)
     elif aval.dtype != dtype or (aval.weak and not weak):
         operand = astype(lift(operand), dtype, weak=weak)
     return operand if aval.shape == shape else broadcast_to(lift(operand), shape)

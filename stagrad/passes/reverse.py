@@ -25,13 +25,20 @@ from stagrad.ir import (
 from stagrad.trace import Trace, Tracer
 
 
-def reverse(graph: Graph, wrt: Sequence[int], of: Sequence[int] | None = None) -> Graph:
+def reverse(
+    graph: Graph,
+    wrt: Sequence[int],
+    of: Sequence[int] | None = None,
+    *,
+    bilinear: bool = False,
+) -> Graph:
     """Return the graph with cotangents: inputs plus seeds to outputs plus cotangents.
 
     `wrt` are positions of inputs, `of` positions of the outputs that get a seed (default: every
     float or complex output). The result takes the graph's inputs, then one seed per position in
     `of`, with that output's aval; it returns the graph's outputs, then one cotangent per position
-    in `wrt`, with that input's shape and dtype (zeros where nothing depends on it).
+    in `wrt`, with that input's shape and dtype (zeros where nothing depends on it). With `bilinear`
+    nothing is conjugated at the border.
 
     Raises DerivativeError when an operation between them has no derivative.
     """
@@ -44,11 +51,14 @@ def reverse(graph: Graph, wrt: Sequence[int], of: Sequence[int] | None = None) -
         seeds = [trace.input(_strong(graph.outputs[place].aval), f"ct{place}") for place in of]
         cotangents = Cotangents(trace)
         for place, seed in zip(of, seeds, strict=True):
-            cotangents.add(graph.outputs[place], _conjugate(seed))
+            cotangents.add(graph.outputs[place], seed if bilinear else _conjugate(seed))
         _sweep(graph, cotangents, active_nodes(graph, targets))
-        gradients = [_conjugate(cotangents.take_or_zeros(node)).node for node in targets]
+        gradients = [cotangents.take_or_zeros(node) for node in targets]
+        if not bilinear:
+            gradients = [_conjugate(gradient) for gradient in gradients]
     inputs = (*graph.inputs, *(seed.node for seed in seeds))
-    return builder.graph(inputs, (*graph.outputs, *gradients))
+    cotangent_nodes = (gradient.node for gradient in gradients)
+    return builder.graph(inputs, (*graph.outputs, *cotangent_nodes))
 
 
 def active_nodes(graph: Graph, targets: Iterable[Node]) -> set[Node]:
@@ -126,21 +136,27 @@ def _pull(node: Node, cotangent: Any, cotangents: Cotangents, active: set[Node])
     for position, operand in enumerate(node.inputs):
         if operand not in active:
             continue
-        rule = _rule(node, position)
+        rule = rule_of(node, position)
         if rule is ZERO:
             continue
         if rule is NOT_DIFFERENTIABLE:
-            where = f" (at {node.source})" if node.source else ""
-            raise DerivativeError(
-                f"{node.primitive.name} has no derivative with respect to operand "
-                f"{position}{where}; use stagrad.stop_gradient on it if none is meant"
-            )
+            raise underivable(node, position)
         result = rule(cotangent, out, *primals, **node.params)
         if result is not None:
             cotangents.add(operand, result)
 
 
-def _rule(node: Node, position: int) -> Any:
+def underivable(node: Node, position: int) -> DerivativeError:
+    """Return the error for an operand that an operation cannot be differentiated in."""
+    where = f" (at {node.source})" if node.source else ""
+    return DerivativeError(
+        f"{node.primitive.name} has no derivative with respect to operand {position}{where}; "
+        "use stagrad.stop_gradient on it if none is meant"
+    )
+
+
+def rule_of(node: Node, position: int) -> Any:
+    """Return the vjp rule of one operand of a node: a callable, ZERO or NOT_DIFFERENTIABLE."""
     vjps = node.primitive.vjps
     if isinstance(vjps, tuple):
         return vjps[position]

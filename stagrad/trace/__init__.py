@@ -1,7 +1,22 @@
 """From a Python function to a graph."""
 
+from stagrad.trace.function import StaticLeaf, Traced, replay, trace_function
+from stagrad.trace.guards import Guards
 from stagrad.trace.state import current_trace
 from stagrad.trace.trace import Trace
 from stagrad.trace.tracer import Tracer
+from stagrad.trace.trees import TreeSpec, flatten, unflatten
 
-__all__ = ["Trace", "Tracer", "current_trace"]
+__all__ = [
+    "Guards",
+    "StaticLeaf",
+    "Trace",
+    "Traced",
+    "Tracer",
+    "TreeSpec",
+    "current_trace",
+    "flatten",
+    "replay",
+    "trace_function",
+    "unflatten",
+]

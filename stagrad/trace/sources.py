@@ -2,6 +2,7 @@
 
 import dis
 import functools
+import linecache
 import os
 import sys
 from types import CodeType, FrameType
@@ -11,9 +12,7 @@ import numpy as np
 from stagrad.ir import Source
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_LIBRARIES = tuple(
-    os.path.join(folder, "") for folder in (_PACKAGE, os.path.dirname(np.__file__))
-)
+_LIBRARIES = tuple(os.path.join(folder, "") for folder in (_PACKAGE, os.path.dirname(np.__file__)))
 
 _STORES = frozenset({"STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF"})
 _SKIPPED = frozenset({"CACHE", "PRECALL", "COPY"})
@@ -57,3 +56,15 @@ def _assigned_names(code: CodeType) -> dict[int, str]:
         for before, after in zip(instructions, instructions[1:], strict=False)
         if after.opname in _STORES
     }
+
+
+def quote_user_line() -> str:
+    """Return the user's current line, with file, number and text, for an error message."""
+    frame = user_frame()
+    if frame is None:
+        return ""
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(file, line, frame.f_globals).strip()
+    return f'\n  File "{file}", line {line}, in {frame.f_code.co_name}' + (
+        f"\n    {text}" if text else ""
+    )

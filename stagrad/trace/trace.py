@@ -1,6 +1,7 @@
 """Trace: the state of one function being traced."""
 
 import contextvars
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -14,13 +15,16 @@ from stagrad.ir import (
     Node,
     Params,
     Primitive,
+    Source,
     aval_of,
     project_p,
 )
 from stagrad.ir.aval import PYTHON_SCALARS
+from stagrad.trace.fresh import LITERAL_BYTES, FreshArray
 from stagrad.trace.sources import locate
 from stagrad.trace.state import running
 from stagrad.trace.tracer import Tracer
+
 
 class Trace:
     """Records the operations of one function, or of one set of derivative rules.
@@ -30,9 +34,19 @@ class Trace:
     no source of their own (derivative rules: `primal` says where they belong).
     """
 
-    def __init__(self, builder: Builder | None = None, *, located: bool = True) -> None:
+    def __init__(
+        self,
+        builder: Builder | None = None,
+        *,
+        located: bool = True,
+        live: Callable[[np.ndarray], bool] | None = None,
+    ) -> None:
         self.builder = Builder() if builder is None else builder
         self.located = located
+        self.input_positions: dict[Node, int] = {}
+        self.derived = False
+        self._live = live
+        self._location: tuple[Source | None, str | None] | None = None
         self.captures: list[tuple[Node, Any]] = []
         self.primal: Node | None = None
         self.alive = False
@@ -67,17 +81,32 @@ class Trace:
         if isinstance(value, Tracer):
             return value if value.trace is self else self._capture_tracer(value)
         if isinstance(value, Literal):
-            return Tracer(self, self.builder.constant(value))
-        if isinstance(value, np.ndarray) and not hasattr(value, "recorded"):
-            return self._capture(value, value, aval_of(value))
+            return Tracer(
+                self, self.builder.constant(value, weak=weak), scalar=not value.array.shape
+            )
         if isinstance(value, np.ndarray):
-            return self.lift(value.recorded(self))
+            return self._lift_array(value)
         kind = type(value)
         if kind in PYTHON_SCALARS:
             dtype = PYTHON_SCALARS[kind]
-            return Tracer(self, self.builder.constant(value, dtype, weak=kind is not bool))
-        aval = aval_of(value)
-        return Tracer(self, self.builder.constant(value, aval.dtype, weak=weak))
+            return Tracer(
+                self, self.builder.constant(value, dtype, weak=kind is not bool), scalar=True
+            )
+        self.derived = self.derived or isinstance(value, np.generic)
+        constant = self.builder.constant(value, aval_of(value).dtype, weak=weak)
+        return Tracer(self, constant, scalar=True)
+
+    def _lift_array(self, value: np.ndarray) -> Tracer:
+        if isinstance(value, FreshArray):
+            recorded = value.recorded
+            if recorded is not None:
+                return self.lift(recorded)
+            if value.nbytes <= LITERAL_BYTES:
+                return Tracer(self, self.builder.constant(np.asarray(value)))
+            value = value.view(np.ndarray).copy()
+        elif self._live is not None and not self._live(value):
+            self.derived = True
+        return self._capture(value, value, aval_of(value))
 
     def _capture_tracer(self, value: Tracer) -> Tracer:
         if not value.trace.alive:
@@ -101,15 +130,18 @@ class Trace:
         self, primitive: Primitive, operands: tuple[Any, ...], params: Params
     ) -> "Tracer | tuple[Tracer, ...]":
         """Add one operation to the program; several results come back as a tuple."""
-        values: Any = [
-            operand if type(operand) in PYTHON_SCALARS else self.lift(operand)
-            for operand in operands
-        ]
-        if primitive.prepare is not None:
-            values = primitive.prepare(primitive, values, params)
-        lifted = [value if isinstance(value, Tracer) else self.lift(value) for value in values]
+        outermost = self.located and self._location is None
+        if outermost:
+            self._location = locate()
+        try:
+            lifted = self._prepare(primitive, operands, params)
+            source, name = self._location or (None, None)
+        finally:
+            if outermost:
+                self._location = None
         nodes = tuple(value.node for value in lifted)
-        source, name = locate() if self.located else (None, None)
+        if not outermost:
+            name = None
         if primitive.multiple:
             return self._add_multiple(primitive, nodes, params, source)
         node = self.builder.add(
@@ -117,6 +149,18 @@ class Trace:
         )
         base = lifted[0] if primitive.view is not None else None
         return Tracer(self, node, base=base, scalar=node.avals[0].shape == () and base is None)
+
+    def _prepare(
+        self, primitive: Primitive, operands: tuple[Any, ...], params: Params
+    ) -> list[Tracer]:
+        """Return the operands as traced values, cast and broadcast as the operation wants them."""
+        values: Any = [
+            operand if type(operand) in PYTHON_SCALARS else self.lift(operand)
+            for operand in operands
+        ]
+        if primitive.prepare is not None:
+            values = primitive.prepare(primitive, values, params)
+        return [value if isinstance(value, Tracer) else self.lift(value) for value in values]
 
     def _add_multiple(
         self, primitive: Primitive, nodes: tuple[Node, ...], params: Params, source: Any

@@ -5,15 +5,32 @@ A tracer behaves as a NumPy array does, mutation included. It holds the node of 
 that made it: reading it after the base was written recomputes it, writing it writes the base.
 """
 
-from typing import TYPE_CHECKING, Any
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from stagrad.errors import TraceError
-from stagrad.ir import Aval, Node
+import numpy as np
+
+from stagrad.errors import DTypeError, TraceError
+from stagrad.ir import Aval, Node, aval_of
+from stagrad.ops.define import UFUNCS
 from stagrad.ops.operators import Operators
 from stagrad.trace.state import current_trace
 
 if TYPE_CHECKING:
     from stagrad.trace.trace import Trace
+
+
+class SpecializeInput(BaseException):
+    """A traced integer argument is needed as a number; the tracer of the function starts again.
+
+    Not an Exception, so that a user's `except Exception` cannot swallow it.
+    """
+
+    def __init__(self, position: int, convert: Callable[[Any], Any]) -> None:
+        super().__init__(position)
+        self.position = position
+        self.specialized = convert
 
 
 class Tracer(Operators):
@@ -118,6 +135,131 @@ class Tracer(Operators):
 
     def process_primitive(self, primitive: Any, operands: tuple[Any, ...], params: Any) -> Any:
         """Add an operation on this and other values to the running trace."""
-        return self._running_trace(f"used by {primitive.name}").process(
-            primitive, operands, params
+        return self._running_trace(f"used by {primitive.name}").process(primitive, operands, params)
+
+    def detached(self) -> "Tracer":
+        """Return the same value as an array of its own: no view, not this object."""
+        return Tracer(self.trace, self.node, scalar=self.scalar)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        from stagrad.ops.indexing import store
+
+        if self.scalar:
+            raise TypeError(f"a NumPy scalar ({self.aval}) does not support item assignment")
+        written = self.lift(store(self, index, value))
+        if not _is_same_store(self.node, written.node):
+            self.write(written)
+
+    def assign(self, result: Any, name: str) -> "Tracer":
+        """Write the result of an in-place operation, with NumPy's checks, and return this array."""
+        aval = aval_of(result)
+        if self.scalar:
+            return result  # type: ignore[no-any-return]
+        if not np.can_cast(aval.dtype, self.dtype, casting="same_kind"):
+            raise DTypeError(
+                f"in-place {name}: cannot cast the result from {aval.dtype} to {self.dtype}; "
+                f"write x = x.astype({aval.dtype}) first"
+            )
+        self[...] = result
+        return self
+
+    def fill(self, value: Any) -> None:
+        """Set every element to a scalar."""
+        self[...] = value
+
+    def sort(self, axis: int = -1, **keywords: Any) -> None:
+        """Sort in place along an axis."""
+        self[...] = np.sort(self, axis=axis, **keywords)  # type: ignore[call-overload]
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        from stagrad.trace.protocols import call_ufunc
+
+        return call_ufunc(ufunc, method, *inputs, **keywords)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from stagrad.trace.protocols import call_function
+
+        return call_function(function, args, kwargs)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """Return NumPy, whose functions answer for traced values through the protocols."""
+        return np
+
+    def __index__(self) -> int:
+        if self.aval.weak and self.dtype.kind == "i":
+            position = self.trace.input_positions.get(self._node)
+            if position is not None and self.trace.alive:
+                raise SpecializeInput(position, operator.index)
+        self._refuse(
+            "needed as a Python integer (a shape, an axis, a range)",
+            "Pass it as a static argument: stagrad.compile(f, static_argnames=...)",
         )
+
+    def __bool__(self) -> bool:
+        self._refuse(
+            "used as a condition",
+            "Python's if, while, and, or, not and assert need one concrete answer while the function "
+            "is traced. Write np.where(condition, a, b), or make the argument static",
+        )
+
+    def __float__(self) -> float:
+        self._refuse(
+            "converted to a Python float (or written into a plain NumPy array)",
+            "Leave it an array; create the array it is written into inside the traced function with "
+            "np.zeros or np.array, or pass it as an argument",
+        )
+
+    __int__ = __complex__ = __float__  # type: ignore[assignment]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        self._refuse(
+            "converted to a NumPy array",
+            "A function outside NumPy's protocols asked for its numbers, which do not exist while "
+            "the function is traced. Call a NumPy or SciPy function stagrad supports instead",
+        )
+
+    def item(self, *index: Any) -> Any:
+        """Refuse: a traced value has no concrete numbers."""
+        self._refuse("asked for .item()", "Leave it an array")
+
+    def tolist(self) -> Any:
+        """Refuse: a traced value has no concrete numbers."""
+        self._refuse("asked for .tolist()", "Leave it an array")
+
+    def _refuse(self, use: str, advice: str) -> NoReturn:
+        from stagrad.trace.sources import quote_user_line
+
+        name = f"'{self._node.name}' " if self._node.name else ""
+        raise TraceError(
+            f"a traced value {name}({self.aval}{self.birth()}) is {use}.{quote_user_line()}\n{advice}."
+        )
+
+    def __repr__(self) -> str:
+        return f"Tracer({self.aval})"
+
+
+def _is_same_store(now: Node, then: Node) -> bool:
+    """Say whether `then` stores what `now` stored just before, as `y[i] += v` makes Python do."""
+    return (
+        now.primitive is then.primitive
+        and now.primitive.name in ("set_slice", "scatter")
+        and now.inputs[1:] == then.inputs[1:]
+        and dict(now.params) == dict(then.params)
+        and then.inputs[0] is now
+    )
+
+
+def _in_place(name: str) -> Callable[[Tracer, Any], Tracer]:
+    def apply(self: Tracer, other: Any) -> Tracer:
+        return self.assign(UFUNCS[name](self, other), name)
+
+    return apply
+
+
+for _operator, _name in (
+    ("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("truediv", "divide"),
+    ("floordiv", "floor_divide"), ("mod", "remainder"), ("pow", "power"), ("matmul", "matmul"),
+    ("and", "bitwise_and"), ("or", "bitwise_or"), ("xor", "bitwise_xor"),
+    ("lshift", "left_shift"), ("rshift", "right_shift"),
+):  # fmt: skip
+    setattr(Tracer, f"__i{_operator}__", _in_place(_name))

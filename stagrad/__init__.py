@@ -1,0 +1,17 @@
+"""stagrad: a differentiating compiler for NumPy functions."""
+
+from stagrad.api.linear import jvp, vjp
+from stagrad.api.matrices import hessian, hvp, jacobian
+from stagrad.api.transforms import aval, compile, grad, value_and_grad
+
+__all__ = [
+    "aval",
+    "compile",
+    "grad",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "jvp",
+    "value_and_grad",
+    "vjp",
+]

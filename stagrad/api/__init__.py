@@ -1,0 +1,1 @@
+"""What users call: compilation and the transformations of functions."""

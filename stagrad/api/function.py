@@ -1,0 +1,180 @@
+"""Compiled functions: one program per call signature, built at the first such call."""
+
+import functools
+import keyword
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from stagrad.api.entry import MISS, fast_entry
+from stagrad.api.lowering import Lowered, lower_program
+from stagrad.api.program import Program
+from stagrad.api.signature import Parameters, Signature
+from stagrad.trace import Guards, Trace, Traced, Tracer, current_trace, replay, trace_function
+from stagrad.trace.state import running
+
+Build = Callable[[Traced, Signature, Parameters], Program]
+
+
+class CompiledFunction:
+    """A function that is traced at its first call with given shapes and dtypes, then replayed.
+
+    Made by `stagrad.compile`, `stagrad.grad` and their kin. Calls inside another traced function
+    become part of that function's program. Safe to call from many threads.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        build: Build,
+        *,
+        parameters: Parameters,
+        verify: bool = False,
+        prefix: str = "",
+    ) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self.wrapped_functions = (function,)
+        self._function = function
+        self._build = build
+        self._parameters = parameters
+        self._verify = verify
+        self._prefix = prefix
+        self._label = emitted_name(parameters.function_name, prefix)
+        self._entries: dict[Any, _Entry] = {}
+        self._static: dict[Any, frozenset[int]] = {}
+        self._fast: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = None
+        self._lock = threading.RLock()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program for these arguments, building it when they are new."""
+        if not running.get():
+            fast = self._fast
+            if fast is not None:
+                result = fast(args, kwargs)
+                if result is not MISS:
+                    return result
+            return self._call(args, kwargs)
+        return self._call_traced(args, kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Bind as a method does; the instance becomes a static first argument."""
+        if instance is None:
+            return self
+        bound = instance.__dict__.get(self._bound_name) if hasattr(instance, "__dict__") else None
+        if bound is None:
+            bound = self._bind(instance)
+            if hasattr(instance, "__dict__"):
+                instance.__dict__[self._bound_name] = bound
+        return bound
+
+    @property
+    def _bound_name(self) -> str:
+        return f"_stagrad_{self._label}_{id(self):x}"
+
+    def _bind(self, instance: Any) -> "CompiledFunction":
+        method = self._function.__get__(instance)
+        return CompiledFunction(
+            method,
+            self._build,
+            parameters=Parameters(method),
+            verify=self._verify,
+            prefix=self._prefix,
+        )
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Return the compilation for these arguments, stage by stage, without running it.
+
+        Arguments are arrays and numbers, or avals such as `stagrad.aval("f64[20000,100]")`.
+        """
+        signature = self._signature(args, kwargs)
+        program, _ = self._program(signature)
+        return lower_program(program, self._label, verify=self._verify)
+
+    def _signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Signature:
+        signature = self._parameters.signature(args, kwargs)
+        static = self._static.get(signature.spec)
+        return signature.with_static(static) if static else signature
+
+    def _program(self, signature: Signature) -> tuple[Program, Traced]:
+        traced = trace_function(
+            self._function,
+            signature.spec,
+            signature.leaves,
+            self._parameters.leaf_names(signature.spec),
+            signature.values,
+        )
+        return self._build(traced, signature, self._parameters).pruned(), traced
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        signature = self._signature(args, kwargs)
+        entry = self._entries.get(signature.key)
+        if entry is None or not entry.guards.hold():
+            with self._lock:
+                entry = self._compile(signature)
+        return entry.run(signature)
+
+    def _compile(self, signature: Signature) -> "_Entry":
+        program, traced = self._program(signature)
+        if traced.static:
+            known = self._static.get(signature.spec, frozenset())
+            self._static[signature.spec] = known | traced.static
+            signature = signature.with_static(known | traced.static)
+        lowered = lower_program(program, self._label, verify=self._verify)
+        run = lowered.compile()
+        entry = _Entry(program, run, traced.guards)
+        self._entries[signature.key] = entry
+        self._fast = fast_entry(signature, program, run, traced.guards)
+        return entry
+
+    def _call_traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Add this function's program to the one being traced."""
+        trace = current_trace()
+        assert trace is not None
+        signature = self._signature(args, kwargs)
+        program, traced = self._program(signature)
+        if traced.static:
+            signature = signature.with_static(traced.static)
+        return inline(trace, program, signature.arrays)
+
+
+def emitted_name(name: str, prefix: str) -> str:
+    """Return the name an emitted function bears: `grad_loss`."""
+    name = name if name.isidentifier() and not keyword.iskeyword(name) else "function"
+    return f"{prefix}_{name}" if prefix else name
+
+
+class _Entry:
+    """One built program."""
+
+    __slots__ = ("guards", "program", "run_flat")
+
+    def __init__(
+        self, program: Program, run_flat: Callable[..., Sequence[Any]], guards: Guards
+    ) -> None:
+        self.program = program
+        self.run_flat = run_flat
+        self.guards = guards
+
+    def run(self, signature: Signature) -> Any:
+        arrays = signature.arrays
+        outputs = self.run_flat(*arrays, *self.program.captures)
+        for position, output in self.program.written:
+            given = signature_array(signature, position)
+            given[...] = outputs[output]
+        return self.program.result.build(outputs)
+
+
+def signature_array(signature: Signature, position: int) -> Any:
+    """Return the caller's own array at an input position."""
+    places = [i for i, leaf in enumerate(signature.leaves) if not hasattr(leaf, "value")]
+    return signature.values[places[position]]
+
+
+def inline(trace: Trace, program: Program, arrays: Sequence[Any]) -> Any:
+    """Add a program's operations to a running trace and return its result, traced."""
+    outputs = replay(trace, program.graph, [*arrays, *program.captures])
+    for position, output in program.written:
+        target = arrays[position]
+        if isinstance(target, Tracer):
+            target.write(outputs[output])
+    return program.result.build(outputs)

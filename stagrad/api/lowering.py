@@ -1,0 +1,60 @@
+"""Lowering: a program through every stage, with each stage open to inspection."""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from stagrad.api.program import Program
+from stagrad.codegen import emit_numpy
+from stagrad.ir import Graph
+from stagrad.ir.kernel import Schedule
+from stagrad.passes import Lowering, lower
+from stagrad.runtime import load
+
+
+class Lowered:
+    """A function lowered for given avals; nothing has run yet.
+
+    - graph: the graph as traced and differentiated, before any pass.
+    - stages: name → graph after each pass, in order.
+    - schedule: kernels, library calls and the memory plan.
+    - source: the emitted module's text.
+    """
+
+    def __init__(self, program: Program, label: str, *, verify: bool) -> None:
+        self.program = program
+        self.label = label
+        self._verify = verify
+
+    @property
+    def graph(self) -> Graph:
+        """The graph before any pass."""
+        return self.program.graph
+
+    @functools.cached_property
+    def _lowering(self) -> Lowering:
+        return lower(self.graph)
+
+    @property
+    def stages(self) -> Mapping[str, Graph]:
+        """The graph after each pass, by the pass's name, in order."""
+        return self._lowering.stages
+
+    @property
+    def schedule(self) -> Schedule:
+        """Kernels, library calls and the memory plan."""
+        return self._lowering.schedule
+
+    @functools.cached_property
+    def source(self) -> str:
+        """The text of the emitted module."""
+        return emit_numpy(self.schedule, self.label)
+
+    def compile(self) -> Callable[..., Sequence[Any]]:
+        """Return the executable: the graph's inputs in order, a tuple of its outputs back."""
+        return load(self.source, self.label)
+
+
+def lower_program(program: Program, label: str, *, verify: bool = False) -> Lowered:
+    """Return the lowering of a program."""
+    return Lowered(program, label, verify=verify)

@@ -1,0 +1,247 @@
+"""Arrays made while a trace runs: plain memory until a traced value is written into them.
+
+`np.zeros(n)` takes no traced argument, so NumPy answers it alone, and `a[i] = traced` would fail.
+While a trace is active in this thread NumPy's creation functions return a `FreshArray`, an ndarray
+that turns into a traced value at the first traced write; `np.array([traced, …])` stacks. See
+docs/decisions for what this cannot see.
+"""
+
+import contextlib
+import functools
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from stagrad.ir import Primitive
+from stagrad.ops.convert import as_value, holds_traced
+from stagrad.trace.state import current_trace
+from stagrad.trace.tracer import Tracer
+
+LITERAL_BYTES = 4096
+"""Fresh arrays up to this size become constants of the graph, larger ones captured inputs."""
+
+
+class FreshArray(np.ndarray):
+    """An array created under a trace; `recorded` is its traced value once something traced is in it."""
+
+    _recorded: Tracer | None
+    _parent: "FreshArray | None"
+    _remake: Callable[[Tracer], Tracer] | None
+
+    def __array_finalize__(self, source: Any) -> None:
+        self._recorded = None
+        self._parent = None
+        self._remake = None
+
+    @property
+    def recorded(self) -> Tracer | None:
+        """The traced value of this array, None while it holds plain numbers."""
+        if self._recorded is None and self._parent is not None:
+            parent = self._parent.recorded
+            if parent is not None and self._remake is not None:
+                self._recorded = self._remake(parent)
+        return self._recorded
+
+    def record(self) -> Tracer:
+        """Turn into a traced value; a view turns the array that owns the memory."""
+        recorded = self.recorded
+        if recorded is not None:
+            return recorded
+        if self._parent is not None and self._remake is not None:
+            self._recorded = self._remake(self._parent.record())
+        else:
+            trace = current_trace()
+            assert trace is not None, "only a traced write records, and it needs a running trace"
+            value = trace.lift(np.array(self.view(np.ndarray)))
+            self._recorded = Tracer(trace, value.node)
+        return self._recorded
+
+    def __getitem__(self, index: Any) -> Any:
+        recorded = self.recorded
+        if recorded is not None or _is_traced(index):
+            return (self.record() if recorded is None else recorded)[index]
+        return self._as_view(super().__getitem__(index), lambda value: value[index])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if self.recorded is not None or _is_traced(index) or _is_traced(value):
+            self.record()[index] = value
+        else:
+            super().__setitem__(index, value)
+
+    def _as_view(self, result: Any, remake: Callable[[Tracer], Tracer]) -> Any:
+        if isinstance(result, FreshArray) and np.may_share_memory(result, self):
+            result._parent = self
+            result._remake = remake
+        return result
+
+    def process_primitive(
+        self, primitive: Primitive, operands: tuple[Any, ...], params: Any
+    ) -> Any:
+        """Apply an operation: traced when an operand is, on plain memory otherwise."""
+        trace = current_trace()
+        if trace is not None and any(map(_is_traced, operands)):
+            return trace.process(primitive, operands, params)
+        return _fresh(primitive.evaluate(tuple(map(_plain, operands)), params))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        from stagrad.trace.protocols import call_ufunc
+
+        out = keywords.get("out") or ()
+        if _is_traced((inputs, out, keywords.get("where"))):
+            return call_ufunc(ufunc, method, *inputs, **keywords)
+        if out:
+            keywords["out"] = tuple(_plain(item) for item in out)
+        if "where" in keywords:
+            keywords["where"] = _plain(keywords["where"])
+        result = getattr(ufunc, method)(*map(_plain, inputs), **keywords)
+        return out[0] if len(out) == 1 else _fresh(result)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from stagrad.trace.protocols import call_function
+
+        if _is_traced((args, kwargs)):
+            return call_function(function, args, kwargs)
+        return super().__array_function__(function, types, args, kwargs)
+
+
+def _delegate(name: str) -> Callable[..., Any]:
+    plain = getattr(np.ndarray, name)
+
+    @functools.wraps(plain)
+    def method(self: FreshArray, *arguments: Any, **keywords: Any) -> Any:
+        recorded = self.recorded
+        if recorded is not None or _is_traced((arguments, keywords)):
+            target = self.record() if recorded is None else recorded
+            return getattr(target, name)(*arguments, **keywords)
+        result = plain(self, *arguments, **keywords)
+        return self._as_view(result, lambda value: getattr(value, name)(*arguments, **keywords))
+
+    return method
+
+
+def _delegate_property(name: str) -> property:
+    plain = getattr(np.ndarray, name)
+
+    def read(self: FreshArray) -> Any:
+        recorded = self.recorded
+        if recorded is not None:
+            return getattr(recorded, name)
+        return self._as_view(plain.__get__(self), lambda value: getattr(value, name))
+
+    return property(read)
+
+
+_OWN = frozenset({"__getitem__", "__setitem__", "__init__", "__new__", "__class__"})
+_SHARED = [
+    name
+    for name in dir(Tracer)
+    if name not in _OWN
+    and name not in dir(object)
+    and not name.startswith("__array")
+    and callable(getattr(np.ndarray, name, None))
+]
+_COMPARISONS = ["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"]
+for _name in (*_SHARED, *_COMPARISONS):
+    setattr(FreshArray, _name, _delegate(_name))
+for _name in ("T", "mT", "real", "imag", "flat"):
+    setattr(FreshArray, _name, _delegate_property(_name))
+
+
+def _is_traced(value: Any) -> bool:
+    """Say whether a value is traced, or a container of arguments that holds one."""
+    if isinstance(value, Tracer):
+        return True
+    if isinstance(value, FreshArray):
+        return value.recorded is not None
+    if isinstance(value, tuple | list):
+        return any(map(_is_traced, value))
+    if isinstance(value, dict):
+        return any(map(_is_traced, value.values()))
+    return False
+
+
+def _plain(value: Any) -> Any:
+    return value.view(np.ndarray) if isinstance(value, FreshArray) else value
+
+
+def _fresh(value: Any) -> Any:
+    if type(value) is np.ndarray and value.dtype.kind in "biufc":
+        return value.view(FreshArray)
+    if isinstance(value, tuple):
+        return tuple(map(_fresh, value))
+    return value
+
+
+def _creating(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    converts = name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
+
+    @functools.wraps(original)
+    def create(*arguments: Any, **keywords: Any) -> Any:
+        if current_trace() is None or _is_called_by_stagrad():
+            return original(*arguments, **keywords)
+        if converts and arguments and _is_convertible(arguments[0]):
+            return _converted(name, *arguments, **keywords)
+        if name == "empty":
+            return _fresh(np_originals["zeros"](*arguments, **keywords))
+        result = original(*arguments, **keywords)
+        # A conversion that hands back its argument created nothing.
+        return result if arguments and result is arguments[0] else _fresh(result)
+
+    return create
+
+
+def _is_called_by_stagrad() -> bool:
+    return str(sys._getframe(2).f_globals.get("__name__", "")).startswith("stagrad.")
+
+
+def _is_convertible(value: Any) -> bool:
+    return _is_traced(value) or (isinstance(value, list | tuple) and holds_traced(value))
+
+
+def _converted(name: str, value: Any, dtype: Any = None, **keywords: Any) -> Any:
+    from stagrad.ops.movement import astype
+
+    result = as_value(value)
+    if dtype is not None:
+        result = astype(result, np.dtype(dtype))
+    if name == "array" and keywords.get("copy", True) and isinstance(result, Tracer):
+        result = result.detached()
+    ndmin = keywords.get("ndmin", 0)
+    return result if result.ndim >= ndmin else result[(None,) * (ndmin - result.ndim)]
+
+
+CREATION = (
+    "zeros", "ones", "empty", "full", "eye", "identity", "arange", "linspace", "logspace",
+    "geomspace", "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray",
+    "zeros_like", "ones_like", "empty_like", "full_like", "tri", "diag", "copy", "fromiter",
+)  # fmt: skip
+
+np_originals: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in CREATION}
+_replacements = {name: _creating(name, original) for name, original in np_originals.items()}
+_lock = threading.Lock()
+_depth = 0
+
+
+@contextlib.contextmanager
+def recording_creation() -> Iterator[None]:
+    """Let NumPy's creation functions make `FreshArray`s in traces, until the last trace ends.
+
+    The replacements ask the context whether a trace runs; other threads get NumPy's own answer.
+    """
+    global _depth
+    with _lock:
+        _depth += 1
+        if _depth == 1:
+            for name, replacement in _replacements.items():
+                setattr(np, name, replacement)
+    try:
+        yield
+    finally:
+        with _lock:
+            _depth -= 1
+            if _depth == 0:
+                for name, original in np_originals.items():
+                    setattr(np, name, original)

@@ -1,0 +1,262 @@
+"""What a trace relied on besides its arguments, and the cheap check that it still holds.
+
+The bytecode of the function, and of the user's functions it names, tells which globals, closure
+cells and attributes it reads. Each such path is checked at every call: scalars and functions by
+identity or value, small containers by content. Arrays found this way are *live*: they enter the
+graph as inputs and are read afresh at each call, so only a rebinding needs a new trace. What the
+check cannot see: state reached through calls into libraries, and Python-level side effects.
+"""
+
+import dis
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+_LOADS_GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
+_LOADS_CELL = frozenset({"LOAD_DEREF", "LOAD_CLASSDEREF"})
+_LOADS_ATTRIBUTE = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_SCALARS = (bool, int, float, complex, str, bytes, type(None), np.generic)
+_CONTENT_LIMIT = 4096
+_LIBRARIES = frozenset(
+    {"numpy", "scipy", "networkx", "optree", "stagrad", "matplotlib", *sys.stdlib_module_names}
+)
+
+
+@dataclass(frozen=True)
+class Path:
+    """How to reach a value: a function whose global or cell holds the root, then attributes."""
+
+    function: FunctionType
+    root: str
+    attributes: tuple[str, ...] = ()
+    owner: Any = None
+
+    def read(self) -> Any:
+        """Return the value now; raises LookupError or AttributeError when it is gone."""
+        value = self._root()
+        for attribute in self.attributes:
+            value = getattr(value, attribute)
+        return value
+
+    def source(self, names: dict[str, Any]) -> str:
+        """Return the Python expression that reads the value, with its objects put into `names`."""
+        cells = self.function.__code__.co_freevars
+        if self.owner is not None:
+            root = _enter(names, self.owner)
+        elif self.root in cells and self.function.__closure__ is not None:
+            cell = self.function.__closure__[cells.index(self.root)]
+            root = f"{_enter(names, cell)}.cell_contents"
+        else:
+            root = f"{_enter(names, self.function.__globals__)}[{self.root!r}]"
+        return ".".join((root, *self.attributes))
+
+    def _root(self) -> Any:
+        if self.owner is not None:
+            return self.owner
+        names = self.function.__code__.co_freevars
+        if self.root in names and self.function.__closure__ is not None:
+            try:
+                return self.function.__closure__[names.index(self.root)].cell_contents
+            except ValueError as error:
+                raise LookupError(self.root) from error
+        return self.function.__globals__[self.root]
+
+
+@dataclass
+class Guards:
+    """The paths a function reads, with what was found there when it was traced."""
+
+    identities: list[tuple[Path, Any]] = field(default_factory=list)
+    contents: list[tuple[Path, Any]] = field(default_factory=list)
+    arrays: dict[int, np.ndarray] = field(default_factory=dict)
+    snapshots: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> "Guards":
+        """Collect the guards of a function and of the user functions it can reach by name."""
+        guards = cls()
+        seen: set[int] = set()
+        pending = list(_functions_in(function))
+        while pending:
+            found, owner = pending.pop()
+            if id(found.__code__) in seen and owner is None:
+                continue
+            seen.add(id(found.__code__))
+            for value in (*(found.__defaults__ or ()), *(found.__kwdefaults__ or {}).values()):
+                guards._note_arrays(value)
+            for path in _paths(found, owner):
+                pending.extend(guards._guard(path))
+        return guards
+
+    def hold(self) -> bool:
+        """Say whether everything the trace relied on is as it was."""
+        try:
+            return (
+                all(_same(path.read(), value) for path, value in self.identities)
+                and all(_content(path.read()) == value for path, value in self.contents)
+                and all(_same_bits(array, copy) for array, copy in self.snapshots)
+            )
+        except (LookupError, AttributeError):
+            return False
+
+    def source(self, names: dict[str, Any]) -> str:
+        """Return a Python expression that is true only if the guards hold, for generated checks.
+
+        Objects it mentions are entered into `names`. It may be false although `hold` is true: a
+        scalar rebound to an equal one. It raises what `hold` catches.
+        """
+        terms = []
+        for path, value in self.identities:
+            terms.append(f"{path.source(names)} is {_enter(names, value)}")
+        if self.contents or self.snapshots:
+            terms.append(f"{_enter(names, self.hold)}()")
+        return " and ".join(terms)
+
+    def is_live(self, array: np.ndarray) -> bool:
+        """Say whether an array is, or is a view of, one the function reaches by name."""
+        current: Any = array
+        while isinstance(current, np.ndarray):
+            if id(current) in self.arrays:
+                return True
+            current = current.base
+        return False
+
+    def finished(self, *, derived: bool) -> "Guards":
+        """Return the guards of a finished trace.
+
+        With `derived`, numbers computed by plain NumPy outside the trace's sight went into it; they
+        may come from any live array, whose contents are then checked as well.
+        """
+        if derived:
+            self.snapshots = [(array, array.copy()) for array in self.arrays.values()]
+        return self
+
+    def _guard(self, path: Path) -> Iterator[tuple[FunctionType, Any]]:
+        try:
+            value = path.read()
+        except (LookupError, AttributeError):
+            return
+        if isinstance(value, ModuleType | BuiltinFunctionType | np.ufunc) or _is_library(value):
+            return
+        self._note_arrays(value)
+        content = _content(value)
+        if content is not None and isinstance(value, list | dict | set | tuple):
+            self.contents.append((path, content))
+        else:
+            self.identities.append((path, value))
+        yield from _functions_in(value)
+
+    def _note_arrays(self, value: Any, depth: int = 3) -> None:
+        if isinstance(value, np.ndarray):
+            self.arrays[id(value)] = value
+        elif depth and isinstance(value, list | tuple | dict):
+            parts = value.values() if isinstance(value, dict) else value
+            for part in parts:
+                self._note_arrays(part, depth - 1)
+
+
+def _enter(names: dict[str, Any], value: Any) -> str:
+    name = f"held{len(names)}"
+    names[name] = value
+    return name
+
+
+def _functions_in(value: Any) -> Iterator[tuple[FunctionType, Any]]:
+    """Yield the Python functions that calling `value` runs, each with its bound first argument."""
+    if isinstance(value, functools.partial):
+        value = value.func
+    value = inspect.unwrap(value) if callable(value) and not isinstance(value, type) else value
+    if isinstance(value, MethodType):
+        yield value.__func__, value.__self__  # type: ignore[misc]
+    elif isinstance(value, FunctionType):
+        yield value, None
+    elif callable(value) and not isinstance(value, type):
+        call = getattr(type(value), "__call__", None)  # noqa: B004 - the function itself is wanted
+        if isinstance(call, FunctionType) and not _is_library(call):
+            yield call, value
+        for wrapped in getattr(value, "wrapped_functions", ()):
+            yield from _functions_in(wrapped)
+
+
+def _is_library(value: Any) -> bool:
+    module = getattr(value, "__module__", None)
+    if not isinstance(value, FunctionType | type | MethodType) or not isinstance(module, str):
+        return False
+    return module.partition(".")[0] in _LIBRARIES
+
+
+def _paths(function: FunctionType, owner: Any) -> Iterator[Path]:
+    for code, is_outer in _codes(function.__code__):
+        yield from _paths_in(code, function, owner if is_outer else None)
+
+
+def _codes(code: CodeType, is_outer: bool = True) -> Iterator[tuple[CodeType, bool]]:
+    yield code, is_outer
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant, False)
+
+
+@functools.lru_cache(maxsize=2048)
+def _chains(code: CodeType) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Return (how the root is loaded, its name, attributes read off it) for every load in a code."""
+    chains: set[tuple[str, str, tuple[str, ...]]] = set()
+    instructions = [item for item in dis.get_instructions(code) if item.opname != "CACHE"]
+    for position, item in enumerate(instructions):
+        if item.opname in _LOADS_GLOBAL:
+            how = "global"
+        elif item.opname in _LOADS_CELL:
+            how = "cell"
+        elif item.opname == "LOAD_FAST":
+            how = "local"
+        else:
+            continue
+        attributes: tuple[str, ...] = ()
+        chains.add((how, str(item.argval), attributes))
+        for later in instructions[position + 1 :]:
+            if later.opname not in _LOADS_ATTRIBUTE:
+                break
+            attributes = (*attributes, str(later.argval))
+            chains.add((how, str(item.argval), attributes))
+    return tuple(sorted(chains))
+
+
+def _paths_in(code: CodeType, function: FunctionType, owner: Any) -> Iterator[Path]:
+    first = code.co_varnames[0] if code.co_argcount else None
+    for how, root, attributes in _chains(code):
+        if how == "global" or (how == "cell" and root in function.__code__.co_freevars):
+            yield Path(function, root, attributes)
+        elif how == "local" and root == first and owner is not None and attributes:
+            yield Path(function, root, attributes, owner)
+
+
+def _content(value: Any, budget: int = _CONTENT_LIMIT) -> Any:
+    """Return a hashable-free snapshot of a small container's contents, None for other things."""
+    if isinstance(value, _SCALARS):
+        return (type(value), value)
+    if isinstance(value, list | tuple | set) and len(value) <= budget:
+        return (type(value), [_content(part, budget // 4) or id(part) for part in value])
+    if isinstance(value, dict) and len(value) <= budget:
+        parts = [(key, _content(part, budget // 4) or id(part)) for key, part in value.items()]
+        return (dict, parts)
+    return None
+
+
+def _same(now: Any, then: Any) -> bool:
+    if now is then:
+        return True
+    if type(now) is not type(then):
+        return False
+    if isinstance(now, _SCALARS):
+        return bool(now == then)
+    return isinstance(now, MethodType) and now == then
+
+
+def _same_bits(array: np.ndarray, copy: np.ndarray) -> bool:
+    return array.shape == copy.shape and array.tobytes() == copy.tobytes()
