@@ -60,8 +60,12 @@ def name_nodes(nodes: Iterable[Node], names: Names | None = None) -> dict[Node, 
     """
     nodes = tuple(nodes)
     names = Names() if names is None else names
-    last = {(node.name, node.source): node for node in nodes if node.name is not None}
-    result = {node: names.take(name) for (name, _), node in last.items() if name is not None}
+    last = {(node.name, node.origin): node for node in nodes if node.name is not None}
+    result = {
+        node: names.take(node.name)
+        for node in nodes
+        if node.name is not None and last[node.name, node.origin] is node
+    }
     for node in nodes:
         if node not in result:
             letter = _LETTERS.get(node.primitive, "v")

@@ -1,10 +1,13 @@
 """Reading the text form of a graph; docs/ir.md has the grammar."""
 
 import ast
+import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
 
 from stagrad.errors import ParseError, StagradError
 from stagrad.ir.aval import Aval, parse_aval, parse_dtype
@@ -16,6 +19,7 @@ from stagrad.ir.primitive import PRIMITIVES, Primitive
 from stagrad.ir.text import GENERATED
 from stagrad.ir.values import NUMBER, read_base64, read_elements, read_number
 
+_Value = TypeVar("_Value")
 _STRING = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
 _TOKEN = re.compile(
     rf"""(?P<space>[ \t\r]+)|(?P<newline>\n)|(?P<comment>\#[^\n]*)
@@ -140,10 +144,13 @@ class _Reader:
     def _at_return(self) -> bool:
         return self.peek("return") and self.tokens[self.position + 1].text != ":"
 
+    def _name(self, what: str) -> _Token:
+        """Read a name, which may be one that is a number elsewhere."""
+        kinds = ("number",) if self.peek("inf") or self.peek("nan") else ("name",)
+        return self.take(what, *kinds)
+
     def _label(self, known: dict[str, Node]) -> str:
-        token = self.take("a name", "name", "number")
-        if token.kind == "number" and token.text not in ("inf", "nan"):
-            self._fail(f"expected a name, found {token.text!r}", token.line)
+        token = self._name("a name")
         if token.text in known:
             self._fail(f"{token.text!r} is defined twice", token.line)
         self.take(":")
@@ -153,7 +160,7 @@ class _Reader:
         token = self.take("an aval such as f64[3,4]", "aval")
         return self._checked(lambda: parse_aval(token.text), token.line)
 
-    def _checked(self, read: Callable[[], Any], line: int) -> Any:
+    def _checked(self, read: Callable[[], _Value], line: int) -> _Value:
         try:
             return read()
         except (StagradError, LookupError, TypeError, ValueError) as error:
@@ -172,7 +179,7 @@ class _Reader:
         several = self.skip("(")
         avals = tuple(self.items(")", self._aval)) if several else (self._aval(),)
         self.take("=")
-        token = self.take("the name of an operation", "name", "number")
+        token = self._name("the name of an operation")
         primitive = self._primitive(token)
         self.take("(")
         operands: list[Node] = []
@@ -208,14 +215,14 @@ class _Reader:
         self, known: dict[str, Node], operands: list[Node], params: dict[str, Any]
     ) -> None:
         if self.tokens[self.position + 1].text == "=":
-            name = self.take("the name of a param", "name").text
+            name = self._name("the name of a param").text
             self.take("=")
             params[name] = self._value()
         else:
             operands.append(self._operand(known))
 
     def _operand(self, known: dict[str, Node]) -> Node:
-        token = self.take("a value's name", "name", "number")
+        token = self._name("a value's name")
         node = known.get(token.text)
         if node is None:
             self._fail(f"{token.text!r} is not defined above", token.line)
@@ -232,25 +239,28 @@ class _Reader:
         if token.kind == "number":
             return self._checked(lambda: read_number(token.text), token.line)
         if token.kind == "aval":
-            self.take("(")
             aval = self._checked(lambda: parse_aval(token.text), token.line)
-            literal = Literal(self._elements(aval))
-            self.take(")")
-            return literal
+            return self._literal(aval) if self.skip("(") else aval
         if token.kind == "object":
             self._fail(f"{token.text} exists only in the program that made the graph", token.line)
         if token.text in _NAMED_VALUES:
             return _NAMED_VALUES[token.text]
         return self._checked(lambda: parse_dtype(token.text), token.line)
 
-    def _elements(self, aval: Aval) -> Any:
+    def _literal(self, aval: Aval) -> Literal:
+        literal = Literal(self._elements(aval))
+        self.take(")")
+        return literal
+
+    def _elements(self, aval: Aval) -> np.ndarray:
         line = self.tokens[self.position].line
         texts: list[str] = []
         depth = 0
         while True:
             token = self.take("a number", "number", "name", "base64", "mark")
             if token.kind == "base64":
-                return self._checked(lambda text=token.text: read_base64(text[7:-1], aval), line)
+                data = token.text[len("base64'") : -1]
+                return self._checked(functools.partial(read_base64, data, aval), line)
             if token.text == "…":
                 self._fail("this array is shortened for reading; write the text without elide")
             depth += {"[": 1, "]": -1}.get(token.text, 0)

@@ -1,4 +1,4 @@
-"""The text form of single values in a graph: params, and the elements of constants, exact to the bit."""
+"""The text form of single values in a graph: params, and constants, exact to the bit."""
 
 import base64
 import re
@@ -24,9 +24,7 @@ NUMBER = rf"[-+]?{_FLOAT}(?:[-+]{_FLOAT}j)?"
 _COMPLEX = re.compile(rf"([-+]?{_FLOAT})([-+]{_FLOAT})j")
 
 
-def value_text(
-    value: Any, *, elide: bool = False, graph_text: Callable[[Graph], str] = str
-) -> str:
+def value_text(value: Any, *, elide: bool = False, graph_text: Callable[[Graph], str] = str) -> str:
     """Return the text of a param.
 
     >>> value_text((1, None, np.dtype("float32"), Literal(0.5)))
@@ -41,6 +39,8 @@ def value_text(
         return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
     if isinstance(value, np.dtype):
         return dtype_name(value)
+    if isinstance(value, Aval):
+        return str(value)
     if isinstance(value, Literal):
         aval = Aval(value.array.shape, value.array.dtype)
         return f"{aval}({elements_text(value.array, elide)})"
@@ -105,7 +105,7 @@ def _float(text: str, dtype: np.dtype) -> bytes:
     if digits.startswith("0x"):
         return int(digits, 16).to_bytes(dtype.itemsize, sys.byteorder)
     with np.errstate(over="raise"):
-        return dtype.type(digits).tobytes()
+        return np.array(dtype.type(digits)).tobytes()
 
 
 def read_number(text: str) -> int | float | complex:
