@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.api.transforms import jvp, vjp
+from stagrad.api.linear import jvp, vjp
 from stagrad.trace.trees import flatten, unflatten
 
 Leaves = tuple[np.ndarray, ...]

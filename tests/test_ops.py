@@ -11,7 +11,7 @@ from stagrad.ir import NOT_DIFFERENTIABLE, PRIMITIVES, ZERO, Graph, Kind, Node, 
 from stagrad.passes.reverse import reverse
 from stagrad.testing import check_grads
 from stagrad.trace.trees import flatten, unflatten
-from tests.op_cases import all_cases
+from tests.op_cases import families
 from tests.op_cases.case import Case
 from tests.op_cases.compare import assert_same
 from tests.op_cases.programs import apply_checked, evaluate, run, run_checked, trace
@@ -19,11 +19,13 @@ from tests.op_cases.programs import apply_checked, evaluate, run, run_checked, t
 # Rows probe poles, overflow and invalid operations, about which NumPy warns as it should.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-CASES = all_cases()
+FAMILIES = families()
+CASES = [case for cases in FAMILIES.values() for case in cases]
+TITLES = {case.name: f"{family}: {case.name}" for family in FAMILIES for case in FAMILIES[family]}
 
 
 def rows(cases: list[Case]) -> Any:
-    return pytest.mark.parametrize("case", cases, ids=lambda case: case.name)
+    return pytest.mark.parametrize("case", cases, ids=lambda case: TITLES[case.name])
 
 
 def operand_sets(case: Case) -> Iterator[tuple[Any, ...]]:

@@ -7,11 +7,14 @@ from collections import Counter
 from tests.op_cases.case import Case
 
 
-def all_cases() -> list[Case]:
-    """Return the rows of every family, checking that no two have one name."""
-    cases: list[Case] = []
+def families() -> dict[str, list[Case]]:
+    """Return the rows of every family by its module's name, checking that no two have one name."""
+    found: dict[str, list[Case]] = {}
     for module in pkgutil.iter_modules(__path__):
-        cases += getattr(importlib.import_module(f"{__name__}.{module.name}"), "CASES", [])
-    repeated = [name for name, count in Counter(case.name for case in cases).items() if count > 1]
+        rows = getattr(importlib.import_module(f"{__name__}.{module.name}"), "CASES", None)
+        if rows is not None:
+            found[module.name] = rows
+    counts = Counter(case.name for rows in found.values() for case in rows)
+    repeated = [name for name, count in counts.items() if count > 1]
     assert not repeated, f"rows of one name: {repeated}"
-    return cases
+    return found
