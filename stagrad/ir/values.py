@@ -19,8 +19,8 @@ LISTED = 512
 ELIDED = 8
 """Shortened for reading, arrays of more elements than this show only their ends."""
 
-_FLOAT = r"(?:0x[0-9a-f]+|inf(?!\w)|nan(?!\w)|\d+(?:\.\d*)?(?:e[-+]?\d+)?)"
-NUMBER = rf"[-+]?{_FLOAT}(?:[-+]{_FLOAT}j)?"
+_FLOAT = r"(?:0x[0-9a-f]+|inf|nan|\d+(?:\.\d*)?(?:e[-+]?\d+)?)"
+NUMBER = rf"[-+]?{_FLOAT}(?:[-+]{_FLOAT}j)?(?!\w)"
 _COMPLEX = re.compile(rf"([-+]?{_FLOAT})([-+]{_FLOAT})j")
 
 
