@@ -5,7 +5,7 @@ class StagradError(Exception):
     """Base of all errors raised by stagrad itself."""
 
 
-class TraceError(StagradError, TypeError):
+class TraceError(StagradError, RuntimeError):
     """A function cannot be traced: control flow, conversion or a call that needs concrete numbers."""
 
 

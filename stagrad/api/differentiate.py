@@ -1,4 +1,4 @@
-"""Building derivative programs: which inputs and outputs take part, and how results are arranged."""
+"""Derivative programs: which inputs and outputs take part, and how results are arranged."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +28,8 @@ class Wanted:
 def wanted_inputs(signature: Signature, parameters: Parameters, argnums: Any, name: str) -> Wanted:
     """Return which graph inputs `argnums` names: an int, or a tree of ints.
 
-    Raises ValueError for a number out of range, DTypeError naming an argument that has no derivative.
+    Raises ValueError for a number out of range, DTypeError naming an argument that has no
+    derivative.
     """
     numbers, numbers_spec = flatten(argnums)
     count = signature.spec.children()[0].num_children
@@ -158,11 +159,11 @@ def _constant_output(traced: Traced, leaf: StaticLeaf, name: str, parameters: Pa
 def _require_scalar(aval: Aval, name: str, parameters: Parameters) -> None:
     if aval.shape != ():
         raise ShapeError(
-            f"{name}: {parameters.function_name} returns an array of shape {aval.shape}; a gradient "
-            "needs a scalar. Sum or average it, or use stagrad.jacobian or stagrad.vjp"
+            f"{name}: {parameters.function_name} returns an array of shape {aval.shape}; a "
+            "gradient needs a scalar. Sum or average it, or use stagrad.jacobian or stagrad.vjp"
         )
     if not np.issubdtype(aval.dtype, np.floating):
         raise DTypeError(
-            f"{name}: {parameters.function_name} returns {aval.dtype}; a gradient needs a real float"
+            f"{name}: {parameters.function_name} returns {aval.dtype}; a gradient needs a float"
             + (". Take np.abs or np.real of it" if aval.dtype.kind == "c" else "")
         )

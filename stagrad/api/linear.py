@@ -169,7 +169,7 @@ def _cotangent_result(signature: Signature, wrt: Sequence[int]) -> Result:
 
 
 class _Half:
-    """One half of a split program: compiled at its first plain run, replayed into a running trace."""
+    """One half of a split program: compiled when first run, replayed into a running trace."""
 
     def __init__(self, graph: Graph, label: str) -> None:
         self._graph = graph
@@ -192,10 +192,11 @@ _vjp_of = per_function(_Vjp)
 def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Return `(value, pullback)`: the function's result and the transpose of its derivative there.
 
-    `pullback(cotangent)` takes a tree like the result and returns a tuple with the cotangent of each
-    argument (None for an integer, bool or static one). Complex cotangents follow the convention of
-    `stagrad.grad`: for a result y and a real loss L, pass dL/dRe(y) + i dL/dIm(y). With has_aux the
-    function returns `(value, auxiliary)` and so does `vjp`: `(value, pullback, auxiliary)`.
+    `pullback(cotangent)` takes a tree like the result and returns a tuple with the cotangent of
+    each argument (None for an integer, bool or static one). Complex cotangents follow the
+    convention of `stagrad.grad`: for a result y and a real loss L, pass dL/dRe(y) + i dL/dIm(y).
+    With has_aux the function returns `(value, auxiliary)` and so does `vjp`: `(value, pullback,
+    auxiliary)`.
 
     >>> import numpy as np, stagrad
     >>> value, pullback = stagrad.vjp(lambda x: x**2, np.array([1.0, 2.0]))
@@ -280,9 +281,9 @@ _jvp_of = per_function(_Jvp)
 def jvp(function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """Return `(value, tangent)`: the function's result and its directional derivative.
 
-    `primals` and `tangents` are tuples with one tree per argument, of the same structure, shapes and
-    dtypes; the tangent of an integer or static leaf is ignored. Results that carry no derivative have
-    tangent None.
+    `primals` and `tangents` are tuples with one tree per argument, of the same structure, shapes
+    and dtypes; the tangent of an integer or static leaf is ignored. Results that carry no
+    derivative have tangent None.
 
     >>> import numpy as np, stagrad
     >>> stagrad.jvp(np.sin, (0.0,), (2.0,))

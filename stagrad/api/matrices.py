@@ -19,8 +19,8 @@ def jacobian(
     """Return the function that computes the Jacobian.
 
     The result has the tree of the function's result, each leaf replaced by the tree of the
-    differentiated argument (a tuple of them for a tuple of argnums), whose leaves are arrays of shape
-    `result.shape + argument.shape`.
+    differentiated argument (a tuple of them for a tuple of argnums), whose leaves are arrays of
+    shape `result.shape + argument.shape`.
 
     - mode: "forward" takes one pass an argument element, "reverse" one a result element, "auto" the
       fewer. For complex values it holds what `stagrad.grad` would give row by row in reverse mode:

@@ -1,6 +1,6 @@
-"""Programs: what a call runs. A builder turns a traced function into the graph of its derivative."""
+"""Programs: what a call runs, be it the function itself or its derivative."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 

@@ -144,8 +144,8 @@ class Parameters:
         if isinstance(value, np.generic):
             return StaticLeaf(value)
         raise DTypeError(
-            f"{self.describe(spec, position)} has dtype {value.dtype}; arrays must be bool, integer, "
-            "float or complex"
+            f"{self.describe(spec, position)} has dtype {value.dtype}; arrays must be bool, "
+            "integer, float or complex"
         )
 
     def leaf_names(self, spec: TreeSpec) -> list[str | None]:

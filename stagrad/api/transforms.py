@@ -89,9 +89,9 @@ def grad(function: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = Fals
       the result has that structure, with each argument's own tree in place of its number.
     - has_aux: the function returns `(value, auxiliary)`; the result is `(gradient, auxiliary)`.
 
-    Each gradient has the shape and dtype of its argument. For complex arguments it is
-    df/dRe + i df/dIm, the direction of steepest ascent. Raises DTypeError for an argument that is not
-    float or complex, ShapeError when the function does not return a scalar.
+    Each gradient has the shape and dtype of its argument. For complex arguments it is df/dRe + i
+    df/dIm, the direction of steepest ascent. Raises DTypeError for an argument that is not float or
+    complex, ShapeError when the function does not return a scalar.
 
     >>> import numpy as np, stagrad
     >>> stagrad.grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
@@ -105,8 +105,8 @@ def grad(function: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = Fals
 def value_and_grad(function: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False) -> Any:
     """Return the function that computes a scalar-valued function and its gradient together.
 
-    Arguments and errors are those of `stagrad.grad`. The result is `(value, gradient)`, with has_aux
-    `((value, auxiliary), gradient)`.
+    Arguments and errors are those of `stagrad.grad`. The result is `(value, gradient)`, with
+    has_aux `((value, auxiliary), gradient)`.
 
     >>> import numpy as np, stagrad
     >>> value, gradient = stagrad.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))

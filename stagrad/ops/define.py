@@ -38,6 +38,23 @@ def implements(*functions: Callable[..., Any]) -> Callable[[Any], Any]:
     return enter
 
 
+SCIPY: dict[str, Callable[..., Any]] = {}
+"""Implementation of SciPy functions that answer no NumPy protocol, by dotted name."""
+
+
+def implements_scipy(*names: str) -> Callable[[Any], Any]:
+    """Mark a composition as the meaning of SciPy functions, named with their public module.
+
+    The composition takes the arguments the SciPy function takes. SciPy is not imported for it.
+    """
+
+    def enter(implementation: Callable[..., Any]) -> Callable[..., Any]:
+        SCIPY.update(dict.fromkeys(names, implementation))
+        return implementation
+
+    return enter
+
+
 def find_ufunc(name: str) -> np.ufunc | None:
     """Return NumPy's or SciPy's ufunc of that name; SciPy is imported only when NumPy has none."""
     ufunc = getattr(np, name, None)
@@ -56,6 +73,12 @@ def _named_loop(name: str) -> Callable[[tuple[Any, ...]], DTypes]:
         return ufunc_loop(ufunc, operand_types)
 
     return loop
+
+
+def float_loop(operand_types: tuple[Any, ...]) -> DTypes:
+    """Return the loop of an operation on floats that is no ufunc: integers become floats."""
+    dtypes, dtype = common_loop((*operand_types, np.dtype(np.float16)))
+    return dtypes[:-1], dtype
 
 
 def elementwise(

@@ -20,7 +20,7 @@ from stagrad.ir import (
     project_p,
 )
 from stagrad.ops.movement import astype, broadcast_to
-from stagrad.passes.reverse import active_nodes, rule_of, reverse, underivable
+from stagrad.passes.reverse import active_nodes, reverse, rule_of, underivable
 from stagrad.trace import Trace, Tracer, replay
 
 Tangents = dict[Node, Any]
@@ -96,7 +96,7 @@ def _node_tangent(trace: Trace, node: Node, given: list[Any]) -> Any:
 def _linear_operands(
     trace: Trace, primals: list[Tracer], given: list[Any], rules: list[Any]
 ) -> tuple[Any, ...]:
-    """Return tangents, zero where absent; operands the operation is not linear in stay as they are."""
+    """Return tangents, zero where absent; operands without a derivative stay as they are."""
     return tuple(
         primal
         if rule in (ZERO, NOT_DIFFERENTIABLE)

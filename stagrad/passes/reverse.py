@@ -2,8 +2,8 @@
 
 Rules run on traced values, so the result is a graph again and the pass applies to its own output.
 Inside, cotangents pair bilinearly (no conjugates): a holomorphic rule reads like a real one. At the
-border complex cotangents are conjugated, going in and coming out, which makes the gradient of a real
-loss df/dRe + i df/dIm (docs/conventions.md).
+border complex cotangents are conjugated, going in and coming out, which makes the gradient of a
+real loss df/dRe + i df/dIm (docs/conventions.md).
 """
 
 from collections.abc import Iterable, Sequence

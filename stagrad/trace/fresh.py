@@ -6,11 +6,9 @@ that turns into a traced value at the first traced write; `np.array([traced, …
 docs/decisions for what this cannot see.
 """
 
-import contextlib
 import functools
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,7 @@ LITERAL_BYTES = 4096
 
 
 class FreshArray(np.ndarray):
-    """An array created under a trace; `recorded` is its traced value once something traced is in it."""
+    """An array created under a trace; `recorded` is its traced value once it holds one."""
 
     _recorded: Tracer | None
     _parent: "FreshArray | None"
@@ -219,29 +217,32 @@ CREATION = (
     "zeros_like", "ones_like", "empty_like", "full_like", "tri", "diag", "copy", "fromiter",
 )  # fmt: skip
 
-np_originals: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in CREATION}
-_replacements = {name: _creating(name, original) for name, original in np_originals.items()}
-_lock = threading.Lock()
-_depth = 0
+LIST_TAKING = (
+    "sum", "prod", "mean", "average", "median", "std", "var", "max", "min", "amax", "amin", "any",
+    "all", "argmax", "argmin", "ptp", "cumsum", "cumprod", "diff", "sort", "argsort", "dot",
+    "inner", "outer", "vdot", "cross", "trace", "transpose", "reshape", "ravel", "clip", "where",
+)  # fmt: skip
+"""NumPy functions whose protocol looks at an argument but not into a list given in its place."""
 
 
-@contextlib.contextmanager
-def recording_creation() -> Iterator[None]:
-    """Let NumPy's creation functions make `FreshArray`s in traces, until the last trace ends.
+def _list_taking(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        if current_trace() is not None:
+            arguments = tuple(
+                as_value(value)
+                if isinstance(value, list | tuple) and holds_traced(value)
+                else value
+                for value in arguments
+            )
+        return original(*arguments, **keywords)
 
-    The replacements ask the context whether a trace runs; other threads get NumPy's own answer.
-    """
-    global _depth
-    with _lock:
-        _depth += 1
-        if _depth == 1:
-            for name, replacement in _replacements.items():
-                setattr(np, name, replacement)
-    try:
-        yield
-    finally:
-        with _lock:
-            _depth -= 1
-            if _depth == 0:
-                for name, original in np_originals.items():
-                    setattr(np, name, original)
+    return call
+
+
+np_originals: dict[str, Callable[..., Any]] = {
+    name: getattr(np, name) for name in (*CREATION, *LIST_TAKING)
+}
+np_replacements = {name: _creating(name, np_originals[name]) for name in CREATION} | {
+    name: _list_taking(np_originals[name]) for name in LIST_TAKING
+}

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from stagrad.errors import TraceError
 from stagrad.ir import Aval, Graph, Node
-from stagrad.trace.fresh import recording_creation
 from stagrad.trace.guards import Guards
+from stagrad.trace.replacement import replaced_functions
 from stagrad.trace.trace import Trace
 from stagrad.trace.tracer import SpecializeInput, Tracer
 from stagrad.trace.trees import TreeSpec, flatten, unflatten
@@ -73,6 +74,11 @@ def trace_function(
             position = request.position
             leaves[position] = StaticLeaf(request.specialized(values[position]))
             static.add(position)
+        except ValueError as error:
+            # NumPy turns the refusal of float(traced) into a ValueError about sequences.
+            if isinstance(error.__cause__, TraceError):
+                raise error.__cause__ from None
+            raise
 
 
 def _trace_once(
@@ -84,7 +90,7 @@ def _trace_once(
 ) -> Traced:
     guards = Guards.of(function)
     trace = Trace(live=guards.is_live)
-    with trace, recording_creation():
+    with trace, replaced_functions(guards.namespaces):
         arguments: list[Any] = []
         inputs: list[Tracer] = []
         for position, (leaf, name) in enumerate(zip(leaves, names, strict=True)):

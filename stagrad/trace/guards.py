@@ -76,6 +76,7 @@ class Guards:
     contents: list[tuple[Path, Any]] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
     snapshots: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    namespaces: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> "Guards":
@@ -88,6 +89,7 @@ class Guards:
             if id(found.__code__) in seen and owner is None:
                 continue
             seen.add(id(found.__code__))
+            guards.namespaces[id(found.__globals__)] = found.__globals__
             for value in (*(found.__defaults__ or ()), *(found.__kwdefaults__ or {}).values()):
                 guards._note_arrays(value)
             for path in _paths(found, owner):
@@ -133,6 +135,8 @@ class Guards:
         With `derived`, numbers computed by plain NumPy outside the trace's sight went into it; they
         may come from any live array, whose contents are then checked as well.
         """
+        # Containers as the function left them: it may keep a log of its own traces.
+        self.contents = [(path, _content(path.read())) for path, _ in self.contents]
         if derived:
             self.snapshots = [(array, array.copy()) for array in self.arrays.values()]
         return self
@@ -147,7 +151,7 @@ class Guards:
         self._note_arrays(value)
         content = _content(value)
         if content is not None and isinstance(value, list | dict | set | tuple):
-            self.contents.append((path, content))
+            self.contents.append((path, None))
         else:
             self.identities.append((path, value))
         yield from _functions_in(value)
@@ -205,7 +209,7 @@ def _codes(code: CodeType, is_outer: bool = True) -> Iterator[tuple[CodeType, bo
 
 @functools.lru_cache(maxsize=2048)
 def _chains(code: CodeType) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    """Return (how the root is loaded, its name, attributes read off it) for every load in a code."""
+    """Return, for every load in a code, how the root is loaded, its name, and attributes read."""
     chains: set[tuple[str, str, tuple[str, ...]]] = set()
     instructions = [item for item in dis.get_instructions(code) if item.opname != "CACHE"]
     for position, item in enumerate(instructions):

@@ -22,7 +22,7 @@ VIEWS: frozenset[Callable[..., Any]] = frozenset(
         np.linalg.matrix_transpose,
     }
 )  # fmt: skip
-"""Functions whose NumPy result shares memory with their argument; all others return fresh arrays."""
+"""Functions whose result shares memory with their argument; all others return fresh arrays."""
 
 
 def call_ufunc(
@@ -74,7 +74,7 @@ def astype_value(value: Any, dtype: np.dtype) -> Any:
 
 
 def ufunc_method(ufunc: np.ufunc, method: str) -> Callable[..., Any]:
-    """Return the implementation of `ufunc.reduce` and its like; UnsupportedError when there is none."""
+    """Return the implementation of `ufunc.reduce` and its like, or raise UnsupportedError."""
     from stagrad.ops.ufunc_methods import UFUNC_METHODS
 
     implementation = UFUNC_METHODS.get((ufunc.__name__, method))

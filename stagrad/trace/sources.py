@@ -2,6 +2,7 @@
 
 import dis
 import functools
+import itertools
 import linecache
 import os
 import sys
@@ -53,7 +54,7 @@ def _assigned_names(code: CodeType) -> dict[int, str]:
     instructions = [item for item in dis.get_instructions(code) if item.opname not in _SKIPPED]
     return {
         before.offset: str(after.argval)
-        for before, after in zip(instructions, instructions[1:], strict=False)
+        for before, after in itertools.pairwise(instructions)
         if after.opname in _STORES
     }
 

@@ -29,9 +29,9 @@ from stagrad.trace.tracer import Tracer
 class Trace:
     """Records the operations of one function, or of one set of derivative rules.
 
-    Use as a context manager. `captures` lists the values met from outside (arrays, and traced values
-    of an enclosing trace) with the input nodes that stand for them. With `located=False` nodes get
-    no source of their own (derivative rules: `primal` says where they belong).
+    Use as a context manager. `captures` lists the values met from outside (arrays, and traced
+    values of an enclosing trace) with the input nodes that stand for them. With `located=False`
+    nodes get no source of their own (derivative rules: `primal` says where they belong).
     """
 
     def __init__(

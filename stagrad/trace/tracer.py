@@ -13,7 +13,7 @@ import numpy as np
 
 from stagrad.errors import DTypeError, TraceError
 from stagrad.ir import Aval, Node, aval_of
-from stagrad.ops.define import UFUNCS
+from stagrad.ops.define import FUNCTIONS, UFUNCS
 from stagrad.ops.operators import Operators
 from stagrad.trace.state import current_trace
 
@@ -39,7 +39,16 @@ class Tracer(Operators):
     `scalar` marks what NumPy would return as a scalar rather than a 0-d array: it is immutable.
     """
 
-    __slots__ = ("__weakref__", "_base", "_node", "_seen", "_version", "scalar", "trace")
+    __slots__ = (
+        "__weakref__",
+        "_base",
+        "_made_by",
+        "_node",
+        "_seen",
+        "_version",
+        "scalar",
+        "trace",
+    )
 
     # NumPy defers to us in binary operations with arrays on the left.
     __array_priority__ = 1000.0
@@ -51,6 +60,7 @@ class Tracer(Operators):
         self.scalar = scalar
         self._node = node
         self._base = base
+        self._made_by = node
         self._version = 0
         self._seen = 0 if base is None else base.root._version
 
@@ -80,7 +90,7 @@ class Tracer(Operators):
             tracer = tracer._base
         for view in reversed(stale):
             assert view._base is not None
-            made_by = view._node
+            made_by = view._made_by
             operands = (view._base._node, *made_by.inputs[1:])
             view._node = view.trace.builder.add(
                 made_by.primitive,
@@ -99,10 +109,10 @@ class Tracer(Operators):
             return
         self.require_live("written to")
         if self._base is not None:
-            store = self._node.primitive.view
+            store = self._made_by.primitive.view
             assert store is not None
             base = Tracer(self.trace, self._base.node)
-            self._base.write(store(base, value, self._node.params))
+            self._base.write(store(base, value, self._made_by.params))
             self._node = node
             self._seen = self.root._version
         else:
@@ -141,14 +151,33 @@ class Tracer(Operators):
         """Return the same value as an array of its own: no view, not this object."""
         return Tracer(self.trace, self.node, scalar=self.scalar)
 
+    def __getitem__(self, index: Any) -> Any:
+        from stagrad.trace.selection import selected
+
+        selection = selected(self, index)
+        return super().__getitem__(index) if selection is None else selection  # type: ignore[misc]
+
     def __setitem__(self, index: Any, value: Any) -> None:
         from stagrad.ops.indexing import store
+        from stagrad.trace.selection import Selection
 
+        if isinstance(value, Selection):
+            self._store_selection(index, value)
+            return
         if self.scalar:
             raise TypeError(f"a NumPy scalar ({self.aval}) does not support item assignment")
         written = self.lift(store(self, index, value))
         if not _is_same_store(self.node, written.node):
             self.write(written)
+
+    def _store_selection(self, index: Any, selection: Any) -> None:
+        """Write `y[mask] = x[mask]`, which is elementwise whatever the mask selects."""
+        from stagrad.trace.selection import unknown_length
+
+        if not isinstance(index, Tracer) or index.node is not selection.mask.node:
+            raise unknown_length("a store at another index")
+        values = FUNCTIONS[np.where](index, selection.values, self)
+        self.write(self.lift(values.astype(self.dtype)))
 
     def assign(self, result: Any, name: str) -> "Tracer":
         """Write the result of an in-place operation, with NumPy's checks, and return this array."""
@@ -198,15 +227,15 @@ class Tracer(Operators):
     def __bool__(self) -> bool:
         self._refuse(
             "used as a condition",
-            "Python's if, while, and, or, not and assert need one concrete answer while the function "
-            "is traced. Write np.where(condition, a, b), or make the argument static",
+            "Python's if, while, and, or, not and assert need one concrete answer while the "
+            "function is traced. Write np.where(condition, a, b), or make the argument static",
         )
 
     def __float__(self) -> float:
         self._refuse(
             "converted to a Python float (or written into a plain NumPy array)",
-            "Leave it an array; create the array it is written into inside the traced function with "
-            "np.zeros or np.array, or pass it as an argument",
+            "Leave it an array; create the array it is written into inside the traced function "
+            "with np.zeros or np.array, or pass it as an argument",
         )
 
     __int__ = __complex__ = __float__  # type: ignore[assignment]
@@ -231,7 +260,8 @@ class Tracer(Operators):
 
         name = f"'{self._node.name}' " if self._node.name else ""
         raise TraceError(
-            f"a traced value {name}({self.aval}{self.birth()}) is {use}.{quote_user_line()}\n{advice}."
+            f"a traced value {name}({self.aval}{self.birth()}) is {use}."
+            f"{quote_user_line()}\n{advice}."
         )
 
     def __repr__(self) -> str:

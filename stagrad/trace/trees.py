@@ -1,4 +1,4 @@
-"""Pytrees: flattening nested containers of arrays, with optree; dataclasses are registered on sight."""
+"""Pytrees: nested containers of arrays, flattened by optree; dataclasses register on sight."""
 
 import dataclasses
 from collections.abc import Sequence

@@ -1,0 +1,205 @@
+"""What a function reads besides its arguments is never stale."""
+
+import functools
+import types
+
+import numpy as np
+import pytest
+
+import stagrad
+
+SCALE = 2.0
+ARRAY = np.array([1.0, 2.0])
+SETTINGS = {"rate": 3.0, "weights": np.array([1.0, 1.0])}
+COEFFICIENTS = [1.0, 2.0]
+
+
+def helper(x):
+    return x * 2.0
+
+
+def deeper(x):
+    return helper(x) + SCALE
+
+
+def expect(function, argument, want):
+    np.testing.assert_array_equal(function(argument), want)
+
+
+def test_a_rebound_global_scalar_is_seen(monkeypatch):
+    f = stagrad.compile(lambda x: x * SCALE)
+    expect(f, 3.0, 6.0)
+    monkeypatch.setitem(globals(), "SCALE", 5.0)
+    expect(f, 3.0, 15.0)
+
+
+def test_a_rebound_closure_scalar_is_seen():
+    k = 2.0
+
+    @stagrad.compile
+    def f(x):
+        return x * k
+
+    expect(f, 3.0, 6.0)
+    k = 5.0
+    expect(f, 3.0, 15.0)
+
+
+def test_a_rebound_helper_function_is_seen_at_any_depth(monkeypatch):
+    f = stagrad.compile(lambda x: deeper(x))
+    expect(f, 1.0, 4.0)
+    monkeypatch.setitem(globals(), "helper", lambda x: x * 10.0)
+    expect(f, 1.0, 12.0)
+
+
+def test_a_captured_array_is_read_at_each_call():
+    f = stagrad.compile(lambda x: x + ARRAY)
+    expect(f, 1.0, [2.0, 3.0])
+    old = ARRAY.copy()
+    try:
+        ARRAY[0] = 50.0
+        expect(f, 1.0, [51.0, 3.0])
+    finally:
+        ARRAY[:] = old
+
+
+def test_numbers_computed_from_a_captured_array_are_not_stale():
+    weights = np.array([1.0, 2.0])
+    f = stagrad.compile(lambda x: x + weights * 2.0)
+    expect(f, 0.0, [2.0, 4.0])
+    weights[0] = 10.0
+    expect(f, 0.0, [20.0, 4.0])
+
+
+def test_an_element_of_a_captured_array_is_not_stale():
+    weights = np.array([1.0, 2.0])
+    f = stagrad.compile(lambda x: x * weights[1])
+    expect(f, 1.0, 2.0)
+    weights[1] = 7.0
+    expect(f, 1.0, 7.0)
+
+
+def test_a_view_of_a_captured_array_is_live():
+    weights = np.arange(6.0).reshape(2, 3)
+    f = stagrad.compile(lambda x: x * weights[1])
+    expect(f, 1.0, [3.0, 4.0, 5.0])
+    weights[1] = 1.0
+    expect(f, 2.0, [2.0, 2.0, 2.0])
+
+
+def test_captured_containers_are_checked_by_content(monkeypatch):
+    f = stagrad.compile(lambda x: x * COEFFICIENTS[0] + SETTINGS["rate"])
+    expect(f, 1.0, 4.0)
+    monkeypatch.setitem(SETTINGS, "rate", 10.0)
+    expect(f, 1.0, 11.0)
+    COEFFICIENTS[0] = 2.0
+    try:
+        expect(f, 1.0, 12.0)
+    finally:
+        COEFFICIENTS[0] = 1.0
+
+
+def test_an_array_in_a_captured_dict_is_live_and_may_be_replaced(monkeypatch):
+    f = stagrad.compile(lambda x: x * SETTINGS["weights"])
+    expect(f, 1.0, [1.0, 1.0])
+    monkeypatch.setitem(SETTINGS, "weights", np.array([4.0, 5.0]))
+    expect(f, 1.0, [4.0, 5.0])
+
+
+def test_attributes_of_captured_objects_are_seen():
+    config = types.SimpleNamespace(rate=2.0, inner=types.SimpleNamespace(shift=1.0))
+    f = stagrad.compile(lambda x: x * config.rate + config.inner.shift)
+    expect(f, 3.0, 7.0)
+    config.rate = 3.0
+    config.inner.shift = 2.0
+    expect(f, 3.0, 11.0)
+
+
+class Model:
+    def __init__(self):
+        self.scale = 2.0
+        self.weights = np.array([1.0, 2.0])
+
+    @stagrad.compile
+    def apply(self, x):
+        return x * self.scale + self.weights
+
+    def loss(self, x):
+        return np.sum(self.weights * x * self.scale)
+
+
+def test_a_compiled_method_sees_its_instance_change():
+    model = Model()
+    expect(model.apply, 1.0, [3.0, 4.0])
+    model.scale = 10.0
+    model.weights[1] = 0.0
+    expect(model.apply, 1.0, [11.0, 10.0])
+    expect(Model().apply, 1.0, [3.0, 4.0])
+
+
+def test_the_gradient_of_a_bound_method_sees_its_instance_change():
+    model = Model()
+    gradient = stagrad.grad(model.loss)
+    expect(gradient, np.ones(2), [2.0, 4.0])
+    model.scale = 1.0
+    expect(gradient, np.ones(2), [1.0, 2.0])
+
+
+def test_partial_arguments():
+    f = stagrad.compile(functools.partial(lambda a, x: a * x, 3.0))
+    expect(f, 2.0, 6.0)
+
+
+def test_two_closures_of_one_code_object_share_nothing():
+    def make(k):
+        return stagrad.compile(lambda x: x * k)
+
+    double, triple = make(2.0), make(3.0)
+    expect(double, 1.0, 2.0)
+    expect(triple, 1.0, 3.0)
+    expect(double, 1.0, 2.0)
+
+
+def test_results_never_alias_arguments_or_captures():
+    a, c = np.ones(2), np.ones(2)
+    result = stagrad.compile(lambda x: x)(a)
+    result[0] = 99.0
+    captured = stagrad.compile(lambda x: c)
+    captured(a)[0] = 99.0
+    twice = stagrad.compile(lambda x: (x, x))
+    first, second = twice(a)
+    first[0] = 99.0
+    expect(captured, a, [1.0, 1.0])
+    np.testing.assert_array_equal(a, [1.0, 1.0])
+    np.testing.assert_array_equal(c, [1.0, 1.0])
+    np.testing.assert_array_equal(second, [1.0, 1.0])
+
+
+def test_traces_are_made_only_when_something_changed():
+    traces = []
+
+    @stagrad.compile
+    def f(x, s):
+        traces.append(s)
+        return x * s * SCALE
+
+    x = np.arange(3.0)
+    for k in range(50):
+        np.testing.assert_array_equal(f(x, 0.5 * k), x * (0.5 * k) * 2.0)
+    assert len(traces) == 1
+    for dtype in (np.float32, np.int8):
+        result = f(x.astype(dtype), 2)
+        assert result.dtype == (x.astype(dtype) * 2 * SCALE).dtype
+    assert len(traces) == 3
+
+
+@pytest.mark.parametrize("size", [3, 100_000])
+def test_arrays_made_inside_are_made_of_numbers_of_their_time(size):
+    def f(x):
+        a = np.arange(float(size))
+        y = x + a
+        a[0] = 100.0
+        return y + a
+
+    x = np.ones(size)
+    np.testing.assert_array_equal(stagrad.compile(f)(x), f(x))
