@@ -3,82 +3,204 @@
 import inspect
 import re
 import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterator
 
-from stagrad.ir import format_param
-from stagrad.ir.kernel import Buffer, Copy, Kernel, LibraryCall, Schedule, Step, View
+from stagrad.codegen.body import Body
+from stagrad.codegen.expression import (
+    Text,
+    apply,
+    dtype_text,
+    literal_text,
+    numpy_text,
+    scalar_text,
+    slots,
+)
+from stagrad.codegen.kernel_lines import KernelLines, names_read
+from stagrad.codegen.values import Array, loaded
+from stagrad.ir import Node, format_param
+from stagrad.ir.kernel import (
+    Buffer,
+    Copy,
+    Fill,
+    Kernel,
+    LibraryCall,
+    Load,
+    Reduce,
+    Scalar,
+    Schedule,
+    Step,
+    View,
+    reads,
+)
+
+RELEASED_BYTES = 1 << 20
+"""Arrays of this size are deleted after their last use; smaller ones live until the return."""
 
 
 def emit(schedule: Schedule, name: str) -> str:
     """Return the text of a module defining `name`: the inputs in order, a tuple of outputs back."""
-    lines = [_constant(buffer) for buffer in schedule.constants if buffer.aval.shape]
-    body = [
-        f"{buffer.name} = {_numpy(format_param(buffer.aval.dtype))}({buffer.name})"
-        for buffer in schedule.inputs
-        if buffer.aval.weak
-    ]
-    body += [
-        f"{buffer.name} = {_scalar(buffer)}"
-        for buffer in schedule.constants
-        if not buffer.aval.shape
-    ]
-    for step in schedule.steps:
-        body += _step(step)
-    returned = "".join(f"{_returned(buffer)}, " for buffer in schedule.outputs).strip()
-    body.append(f"return ({returned})")
-    arguments = ", ".join(buffer.name for buffer in schedule.inputs)
-    text = "\n".join(
-        [
-            "",
-            '@np.errstate(all="ignore")',
-            f"def {name}({arguments}):",
-            *(f"    {line}" for line in body),
+    return _Module(schedule, name).text()
+
+
+class _Module:
+    def __init__(self, schedule: Schedule, name: str) -> None:
+        self.schedule = schedule
+        self.name = name
+        self.body = Body(Counter(_names_read(schedule)))
+
+    def text(self) -> str:
+        """Return the whole module."""
+        schedule = self.schedule
+        for buffer in schedule.inputs:
+            if buffer.aval.weak:
+                text = Text(f"{dtype_text(buffer.aval.dtype)}({buffer.name})")
+                self.body.assign(buffer.name, text, None, inline=False)
+        for step, released in zip(schedule.steps, schedule.releases, strict=True):
+            self._step(step)
+            self._release(released)
+        outputs = ", ".join(self._returned(buffer) for buffer in schedule.outputs)
+        comma = "," if len(schedule.outputs) == 1 else ""
+        self.body.statement(f"return ({outputs}{comma})", None)
+        function = "\n".join(
+            [
+                '@np.errstate(all="ignore")',
+                f"def {self.name}({', '.join(buffer.name for buffer in schedule.inputs)}):",
+                f'    """{_signature(schedule)}"""',
+                *self.body.render(),
+            ]
+        )
+        parts = [*_helpers(schedule), *self._constants(), function]
+        code = "\n\n\n".join(parts) + "\n"
+        return f"{_imports(code)}\n\n\n{code}"
+
+    def _constants(self) -> list[str]:
+        lines = [
+            f"{buffer.name} = {numpy_text(format_param(buffer.literal))}"
+            for buffer in self.schedule.constants
+            if buffer.aval.shape
         ]
-    )
-    helpers = _helpers(schedule)
-    whole = "\n\n".join([*helpers, *lines, text]) + "\n"
-    return _imports(whole) + "\n\n" + whole
+        return ["\n".join(lines)] if lines else []
+
+    def _step(self, step: Step) -> None:
+        if isinstance(step, Kernel):
+            KernelLines(step, self.body, self._load(step)).write()
+        elif isinstance(step, LibraryCall) and step.in_place:
+            self._update(step)
+        elif isinstance(step, LibraryCall):
+            self._call(step)
+        elif isinstance(step, View):
+            text = apply(step.primitive, (self._operand(step.operand, step.node),), step.params)
+            self.body.assign(step.result.name, text, step.node)
+        elif isinstance(step, Copy):
+            operand = self._operand(step.operand, step.result.node).text
+            text = Text(f"np.array({operand})")
+            self.body.assign(step.result.name, text, step.result.node, inline=False)
+        else:
+            self.body.assign(step.result.name, _filled(step), step.result.node, inline=False)
+
+    def _load(self, kernel: Kernel) -> Callable[[Load, Node], Array]:
+        def load(item: Load, reader: Node) -> Array:
+            buffer = item.buffer
+            text = self.body.read(buffer.name, reader)
+            return loaded(text, item.index, buffer.aval.shape, kernel.space)
+
+        return load
+
+    def _operand(self, buffer: Buffer, reader: Node, *, whole: bool = False) -> Text:
+        if buffer.literal_scalar:
+            return Text(scalar_text(buffer.literal.array))
+        return self.body.read(buffer.name, reader, whole=whole)
+
+    def _call(self, step: LibraryCall) -> None:
+        uses = slots(step.primitive, len(step.operands), step.params).uses
+        operands = tuple(
+            self._operand(buffer, step.node, whole=count != 1)
+            for buffer, count in zip(step.operands, uses, strict=True)
+        )
+        text = apply(step.primitive, operands, step.params)
+        if step.primitive.multiple:
+            names = ", ".join(buffer.name for buffer in step.results)
+            comma = "," if len(step.results) == 1 else ""
+            self.body.statement(f"{names}{comma} = {text.text}", step.node)
+        else:
+            self.body.assign(step.results[0].name, text, step.node)
+
+    def _update(self, step: LibraryCall) -> None:
+        operands = tuple(
+            self._operand(buffer, step.node, whole=place == 0).within(0)
+            for place, buffer in enumerate(step.operands)
+        )
+        self.body.flush()
+        text = numpy_text(step.primitive.update_statement(operands, step.params))
+        self.body.statement(text, step.node)
+
+    def _release(self, released: tuple[Buffer, ...]) -> None:
+        names = [buffer.name for buffer in released if buffer.aval.nbytes >= RELEASED_BYTES]
+        if names:
+            self.body.flush()
+            self.body.statement(f"del {', '.join(names)}", None)
+
+    def _returned(self, buffer: Buffer) -> str:
+        text = self.body.read(buffer.name, None).text
+        return text if buffer.aval.shape else f"{text}[()]"
 
 
-def _imports(text: str) -> str:
+def _names_read(schedule: Schedule) -> Iterator[str]:
+    """Yield the name of every value that the function's text mentions, as often as it does."""
+    for step in schedule.steps:
+        if isinstance(step, Kernel):
+            yield from names_read(step)
+        elif isinstance(step, LibraryCall):
+            uses = slots(step.primitive, len(step.operands), step.params).uses
+            for buffer, count in zip(step.operands, uses, strict=True):
+                yield from [buffer.name] * count
+        else:
+            yield from (buffer.name for buffer in reads(step))
+    yield from (buffer.name for buffer in schedule.outputs)
+
+
+def _signature(schedule: Schedule) -> str:
+    inputs = ", ".join(str(buffer.aval) for buffer in schedule.inputs)
+    outputs = ", ".join(str(buffer.aval) for buffer in schedule.outputs)
+    return f"{inputs} -> {outputs}"
+
+
+def _filled(step: Fill) -> Text:
+    aval = step.result.aval
+    array = step.literal.array
+    dtype = dtype_text(aval.dtype)
+    if not array.any() and not array.view(f"V{array.itemsize}").tobytes().strip(b"\0"):
+        return Text(f"np.zeros({aval.shape}, {dtype})")
+    return Text(f"np.full({aval.shape}, {literal_text(array).text}, {dtype})")
+
+
+def _imports(code: str) -> str:
     lines = ["import numpy as np"]
-    used = [module for module in ("linalg", "special") if re.search(rf"\b(?<!\.){module}\.", text)]
+    used = [module for module in ("linalg", "special") if re.search(rf"(?<![.\w]){module}\.", code)]
     if used:
         lines.append(f"from scipy import {', '.join(used)}")
     return "\n".join(lines)
 
 
-def _numpy(text: str) -> str:
-    return re.sub(r"\bxp\b", "np", text)
-
-
-def _constant(buffer: Buffer) -> str:
-    return f"{buffer.name} = {_numpy(format_param(buffer.literal))}"
-
-
-def _scalar(buffer: Buffer) -> str:
-    array = buffer.literal.array
-    return f"{_numpy(format_param(array.dtype))}({_numpy(format_param(array.item()))})"
-
-
-def _returned(buffer: Buffer) -> str:
-    return buffer.name if buffer.aval.shape else f"{buffer.name}[()]"
-
-
 def _helpers(schedule: Schedule) -> list[str]:
-    found = {}
+    """Return the source of the plain functions that the records' texts call."""
+    found: dict[str, str] = {}
     for step in schedule.steps:
-        if isinstance(step, LibraryCall | View):
-            for helper in step.primitive.helpers:
-                found[helper.__name__] = _numpy(textwrap.dedent(inspect.getsource(helper))).rstrip()
+        if isinstance(step, Kernel):
+            primitives = [
+                item.primitive for item in step.statements if isinstance(item, Scalar | Reduce)
+            ]
+        elif isinstance(step, LibraryCall | View):
+            primitives = [] if isinstance(step, LibraryCall) and step.in_place else [step.primitive]
+        else:
+            continue
+        for helper in (helper for primitive in primitives for helper in primitive.helpers):
+            if helper.__name__ not in found:
+                found[helper.__name__] = _source(helper)
     return list(found.values())
 
 
-def _step(step: Step) -> list[str]:
-    if isinstance(step, Copy):
-        return [f"{step.result.name} = np.array({step.operand.name})"]
-    assert not isinstance(step, Kernel)
-    operands = step.operands if isinstance(step, LibraryCall) else (step.operand,)
-    results = step.results if isinstance(step, LibraryCall) else (step.result,)
-    text = _numpy(step.primitive.expression(tuple(item.name for item in operands), step.params))
-    comma = "," if step.primitive.multiple and len(results) == 1 else ""
-    return [f"{', '.join(item.name for item in results)}{comma} = {text}"]
+def _source(function: Callable[..., object]) -> str:
+    text = textwrap.dedent(inspect.getsource(function)).rstrip()
+    return numpy_text(re.sub(r"  # type: ignore.*", "", text))

@@ -1,13 +1,13 @@
 """The second level of the IR: a program as buffers and steps, which printers turn into text.
 
 A `Schedule` runs its steps in order. A `Kernel` computes scalar statements at every point of an
-iteration space; a `LibraryCall` runs one operation on whole arrays; a `View` names part of a buffer,
-or all of it in another order; a `Copy` fills a fresh buffer.
+iteration space; a `LibraryCall` runs one operation on whole arrays; a `View` names part of a
+buffer, or all of it in another order; `Copy` and `Fill` fill a fresh buffer.
 """
 
 import enum
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,6 +41,11 @@ class Buffer:
     def literal(self) -> Literal:
         """The value of a constant buffer."""
         return self.node.params["value"]  # type: ignore[no-any-return]
+
+    @property
+    def literal_scalar(self) -> bool:
+        """Whether the buffer is a single known number, which texts hold instead of reading it."""
+        return self.role is Role.CONSTANT and not self.aval.shape
 
     def __repr__(self) -> str:
         return f"<{self.role.value} {self.name}: {self.aval}>"
@@ -191,16 +196,46 @@ class Copy:
     result: Buffer
 
 
-Step = Kernel | LibraryCall | View | Copy
+@dataclass(frozen=True, slots=True, eq=False)
+class Fill:
+    """Fill a fresh buffer with one number."""
+
+    literal: Literal
+    result: Buffer
+
+
+Step = Kernel | LibraryCall | View | Copy | Fill
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Schedule:
-    """A whole program, ready to print: what is read, what is done in order, what is returned."""
+    """A whole program, ready to print: what is read, what is done in order, what is returned.
+
+    `releases` says for each step which buffers nothing reads after it. `offsets` places every
+    temporary in one workspace of `workspace` bytes, reusing what has been released; buffers that
+    share memory (views, results in place) are placed by their root.
+    """
 
     inputs: tuple[Buffer, ...]
     constants: tuple[Buffer, ...]
     steps: tuple[Step, ...]
     outputs: tuple[Buffer, ...]
-    offsets: dict[Buffer, int] = field(default_factory=dict)
-    workspace: int = 0
+    releases: tuple[tuple[Buffer, ...], ...]
+    offsets: dict[Buffer, int]
+    workspace: int
+
+
+def reads(step: Step) -> tuple[Buffer, ...]:
+    """Return the buffers a step reads."""
+    if isinstance(step, Kernel):
+        return tuple(dict.fromkeys(load.buffer for load in step.loads))
+    if isinstance(step, LibraryCall):
+        return step.operands
+    return () if isinstance(step, Fill) else (step.operand,)
+
+
+def writes(step: Step) -> tuple[Buffer, ...]:
+    """Return the buffers a step fills."""
+    if isinstance(step, Kernel):
+        return tuple(store.buffer for store in step.stores)
+    return step.results if isinstance(step, LibraryCall) else (step.result,)

@@ -1,60 +1,139 @@
 """Lower a graph to a Schedule: buffers, and the steps that fill them, in order."""
 
-from stagrad.ir import Graph, Kind, Node, constant_p, input_p, project_p
-from stagrad.ir.kernel import Buffer, Copy, LibraryCall, Role, Schedule, Step, View
+from stagrad.ir import Along, Graph, Index, Node, constant_p, input_p, project_p
+from stagrad.ir.index import compose
+from stagrad.ir.kernel import (
+    Buffer,
+    Copy,
+    Fill,
+    Immediate,
+    Kernel,
+    LibraryCall,
+    Load,
+    Reduce,
+    Role,
+    Scalar,
+    Schedule,
+    Statement,
+    Step,
+    Store,
+    Value,
+    View,
+    reads,
+)
 from stagrad.ir.naming import Names, name_nodes
+from stagrad.passes.fuse import AxisMap, Cluster, Fusion, Place, base_of, fuse, is_reduction
+from stagrad.passes.lifetimes import Lifetimes
+from stagrad.passes.memory import plan
 
 
-def schedule(graph: Graph) -> Schedule:
-    """Return the schedule of a graph."""
-    return _Scheduler(graph).run()
+def schedule(graph: Graph, *, kernels: bool = True) -> Schedule:
+    """Return the schedule of a graph; with `kernels=False`, one library call per operation."""
+    return _Scheduler(graph, fuse(graph, kernels=kernels)).run()
 
 
 class _Scheduler:
-    def __init__(self, graph: Graph) -> None:
+    """Turns clusters into steps one by one, naming and creating buffers as they are filled."""
+
+    def __init__(self, graph: Graph, fusion: Fusion) -> None:
         self.graph = graph
+        self.fusion = fusion
+        self.access = fusion.accesses
         self.names = Names()
         self.node_names = name_nodes(graph.nodes, self.names)
         self.buffers: dict[Node, Buffer] = {}
         self.roots: dict[Buffer, Buffer] = {}
         self.steps: list[Step] = []
+        self.lifetimes = Lifetimes(graph, fusion)
 
     def run(self) -> Schedule:
-        """Lower node by node."""
+        """Lower all clusters, then the outputs."""
         for node in self.graph.nodes:
             if node.primitive is input_p:
                 self._buffer(node, Role.INPUT)
             elif node.primitive is constant_p:
                 self._buffer(node, Role.CONSTANT)
-            elif node.primitive is not project_p:
-                self._step(node)
+        for number, cluster in enumerate(self.fusion.clusters):
+            if cluster.space is not None:
+                self._kernel(cluster, cluster.space)
+            elif cluster.nodes[0].primitive.view is not None:
+                self._materialized(cluster.nodes[0])
+            else:
+                self._library_call(cluster.nodes[0], number)
         outputs = tuple(self._outputs())
-        return Schedule(
+        used = {buffer for step in self.steps for buffer in reads(step)}
+        return plan(
             inputs=tuple(self.buffers[node] for node in self.graph.inputs),
             constants=tuple(
-                self.buffers[node] for node in self.graph.nodes if node.primitive is constant_p
+                item
+                for item in self.buffers.values()
+                if item.role is Role.CONSTANT and item in used
             ),
             steps=tuple(self.steps),
             outputs=outputs,
+            roots=self.roots,
         )
 
-    def _buffer(self, node: Node, role: Role) -> Buffer:
-        buffer = Buffer(self.node_names[node], node.aval, role, node)
+    def _buffer(self, node: Node, role: Role, name: str | None = None) -> Buffer:
+        buffer = Buffer(name or self.node_names[node], node.aval, role, node)
         self.buffers[node] = buffer
         return buffer
 
-    def _step(self, node: Node) -> None:
-        operands = tuple(self.buffers[operand] for operand in node.inputs)
-        if node.primitive.view is not None and node.primitive.kind is Kind.MOVEMENT:
+    def root(self, buffer: Buffer) -> Buffer:
+        """Return the buffer that owns another one's memory."""
+        return self.roots.get(buffer, buffer)
+
+    def _materialized(self, node: Node) -> Buffer:
+        """Return the buffer of a node, naming it by views of a buffer that exists where needed."""
+        missing = []
+        while node not in self.buffers:
+            missing.append(node)
+            node = node.inputs[0]
+        buffer = self.buffers[node]
+        for node in reversed(missing):
             result = self._buffer(node, Role.VIEW)
-            self.roots[result] = self.roots.get(operands[0], operands[0])
-            self.steps.append(View(node.primitive, operands[0], result, node.params, node))
+            self.roots[result] = self.root(buffer)
+            self.steps.append(View(node.primitive, buffer, result, node.params, node))
+            buffer = result
+        return buffer
+
+    def _library_call(self, node: Node, number: int) -> None:
+        if node.primitive.update is not None:
+            self._update(node, number)
             return
+        operands = tuple(self._materialized(operand) for operand in node.inputs)
         if node.primitive.multiple:
             results = self._parts(node)
         else:
             results = (self._buffer(node, Role.TEMPORARY),)
         self.steps.append(LibraryCall(node.primitive, operands, results, node.params, node))
+
+    def _update(self, node: Node, number: int) -> None:
+        """Run an operation in operand 0's memory, or in a copy where others need that or own it."""
+        first, *rest = node.inputs
+        others = tuple(self._materialized(operand) for operand in rest)
+        owner = self.buffers.get(first)
+        if (
+            owner is None
+            or owner.role is not Role.TEMPORARY
+            or self.lifetimes.last.get(first) != number
+            or any(self.root(other) is self.root(owner) for other in others)
+        ):
+            owner = self._copied(first, self.node_names[node])
+        result = self._buffer(node, Role.TEMPORARY, owner.name)
+        self.roots[result] = self.root(owner)
+        operands = (owner, *others)
+        self.steps.append(LibraryCall(node.primitive, operands, (result,), node.params, node, True))
+
+    def _copied(self, node: Node, name: str, role: Role = Role.TEMPORARY) -> Buffer:
+        """Return a fresh buffer holding what a node holds."""
+        result = Buffer(name, node.aval, role, node)
+        base = base_of(node, self.access)
+        if base.primitive is constant_p and not base.aval.shape:
+            self.steps.append(Fill(base.params["value"], result))
+        else:
+            self.steps.append(Copy(self._materialized(node), result))
+        return result
 
     def _parts(self, node: Node) -> tuple[Buffer, ...]:
         """Return one buffer per result; parts that nobody takes get one of their own."""
@@ -72,18 +151,87 @@ class _Scheduler:
                 buffers.append(self._buffer(part, Role.TEMPORARY))
         return tuple(buffers)
 
+    def _kernel(self, cluster: Cluster, space: tuple[int, ...]) -> None:
+        writer = _KernelWriter(self, cluster, space)
+        self.steps.append(writer.write(self.names.generated("k")))
+
     def _outputs(self) -> list[Buffer]:
         """Return the outputs' buffers, copying what would share memory with something else."""
         given: set[Buffer] = set()
         outputs = []
         for node in self.graph.outputs:
-            buffer = self.buffers[node]
-            root = self.roots.get(buffer, buffer)
-            owned = root.role is Role.TEMPORARY and buffer.aval.size == root.aval.size
-            if not owned or root in given:
-                copy = Buffer(self.names.generated("v"), buffer.aval, Role.OUTPUT, node)
-                self.steps.append(Copy(buffer, copy))
-                buffer = copy
-            given.add(self.roots.get(buffer, buffer))
+            base = base_of(node, self.access)
+            owner = self.buffers.get(base)
+            owned = (
+                owner is not None
+                and self.root(owner).role is Role.TEMPORARY
+                and self.root(owner) not in given
+                and node.aval.size == self.root(owner).aval.size
+            )
+            if owned:
+                buffer = self._materialized(node)
+                given.add(self.root(buffer))
+            else:
+                buffer = self._copied(node, self.names.take(self.node_names[node]), Role.OUTPUT)
             outputs.append(buffer)
         return outputs
+
+
+class _KernelWriter:
+    """Writes the statements of one kernel."""
+
+    def __init__(self, scheduler: _Scheduler, cluster: Cluster, space: tuple[int, ...]) -> None:
+        self.scheduler = scheduler
+        self.cluster = cluster
+        self.space = space
+        self.statements: list[Statement] = []
+        self.values: dict[Node, Value] = {}
+        self.loads: dict[tuple[Node, Index], Value] = {}
+
+    def write(self, name: str) -> Kernel:
+        """Return the kernel of the cluster."""
+        for node in self.cluster.nodes:
+            place = self.scheduler.fusion.places[node]
+            value = self._reduce(node, place) if is_reduction(node) else self._scalar(node, place)
+            self.values[node] = value
+            self.statements.append(value)
+            if node in self.scheduler.lifetimes.stored:
+                buffer = self.scheduler._buffer(node, Role.TEMPORARY)
+                self.statements.append(Store(buffer, _index(place.axes), value))
+        return Kernel(name, self.space, self.cluster.cols, tuple(self.statements))
+
+    def _scalar(self, node: Node, place: Place) -> Scalar:
+        operands = tuple(self._operand(operand, _index(place.axes)) for operand in node.inputs)
+        axes = frozenset().union(*(operand.axes for operand in operands))
+        name = self.scheduler.node_names[node]
+        return Scalar(name, node.primitive, operands, node.params, node.aval.dtype, node, axes)
+
+    def _reduce(self, node: Node, place: Place) -> Reduce:
+        whole = _index(place.operand_axes)
+        operand = self._operand(node.inputs[0], whole)
+        folded = (place.operand_axes[axis] for axis in node.params["axis"])
+        over = tuple(axis for axis in folded if axis is not None)
+        axes = frozenset(axis for axis in place.axes if axis is not None)
+        name = self.scheduler.node_names[node]
+        return Reduce(name, node.primitive, operand, over, node.aval.dtype, node, axes)
+
+    def _operand(self, node: Node, point: Index) -> Value:
+        read = self.scheduler.access[node]
+        known = self.values.get(read.base)
+        if known is not None:
+            return known
+        index = compose(read.index, point)
+        value = self.loads.get((read.base, index))
+        if value is None:
+            buffer = self.scheduler.buffers[read.base]
+            if read.base.primitive is constant_p and not index:
+                value = Immediate(buffer.name, buffer.literal)
+            else:
+                value = Load(buffer.name, buffer, index)
+            self.loads[read.base, index] = value
+            self.statements.append(value)
+        return value
+
+
+def _index(axes: AxisMap) -> Index:
+    return tuple(0 if axis is None else Along(axis) for axis in axes)

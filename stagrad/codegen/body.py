@@ -1,0 +1,88 @@
+"""The lines of an emitted function, with short single-use values written where they are used."""
+
+import linecache
+import os
+from collections import Counter
+from dataclasses import dataclass
+
+from stagrad.codegen.expression import Text
+from stagrad.ir import Node
+
+INLINE_WIDTH = 64
+"""Longest expression that is written inside another one."""
+
+COMMENT_COLUMN = 52
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    text: Text
+    node: Node | None
+
+
+class Body:
+    """Collects assignments of a function.
+
+    A value is written inside its reader's expression when it is read once, has a generated name and
+    came from the same line of the user's program; otherwise it gets a line of its own, with that line
+    as a comment. `uses` counts the reads of each name.
+    """
+
+    def __init__(self, uses: Counter[str]) -> None:
+        self.lines: list[tuple[str, str]] = []
+        self._uses = uses
+        self._pending: dict[str, _Pending] = {}
+
+    def assign(self, name: str, text: Text, node: Node | None, *, inline: bool = True) -> None:
+        """Give a value a name, now or where it is read."""
+        named = node is not None and node.name is not None
+        if inline and not named and self._uses[name] == 1 and len(text.text) <= INLINE_WIDTH:
+            self._pending[name] = _Pending(text, node)
+        else:
+            self.statement(f"{name} = {text.text}", node)
+
+    def read(self, name: str, reader: Node | None, *, whole: bool = False) -> Text:
+        """Return the text of a value for a reader; with `whole`, its name."""
+        pending = self._pending.pop(name, None)
+        if pending is None:
+            return Text(name)
+        if whole or _comment(pending.node) != _comment(reader):
+            self.statement(f"{name} = {pending.text.text}", pending.node)
+            return Text(name)
+        return pending.text
+
+    def statement(self, text: str, node: Node | None) -> None:
+        """Add a line."""
+        self.lines.append((text, _comment(node)))
+
+    def flush(self) -> None:
+        """Write every waiting value now: what they read is about to change."""
+        for name, pending in self._pending.items():
+            self.statement(f"{name} = {pending.text.text}", pending.node)
+        self._pending.clear()
+
+    def render(self, indent: str = "    ") -> list[str]:
+        """Return the lines, with the user's source beside the first line that came from it."""
+        rendered = []
+        last = ""
+        for text, comment in self.lines:
+            line = indent + text
+            if comment and comment != last:
+                line = f"{line:<{COMMENT_COLUMN}}  # {comment}"
+            last = comment or last
+            rendered.append(line)
+        return rendered
+
+
+def _comment(node: Node | None) -> str:
+    """Return where in the user's program a value belongs: the line, or the line it differentiates."""
+    prefix = ""
+    while node is not None and node.source is None:
+        node = node.primal
+        prefix = "backward of "
+    if node is None or node.source is None:
+        return ""
+    source = node.source
+    where = f"{os.path.basename(source.file)}:{source.line}"
+    line = " ".join(linecache.getline(source.file, source.line).split())
+    return f"{prefix}{where}" if prefix or not line else f"{where}  {line}"
