@@ -1,4 +1,4 @@
-"""Checking derivatives against differences of the function itself, for users and for our own tests."""
+"""Checking derivatives against differences of the function itself."""
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
@@ -40,8 +40,8 @@ def check_grads(
     smaller than `rtol` of the whole, or an error at a point that `args` does not touch.
 
     For complex leaves <a, b> is Re(sum conj(a) b), by which the gradient of a real value L is
-    dL/dRe + i dL/dIm. The function must be smooth near `args`; a kink closer than about 1e-3 shows as
-    an error.
+    dL/dRe + i dL/dIm. The function must be smooth near `args`: a kink closer than about 1e-3 shows
+    as an error.
 
     Raises AssertionError naming the order, the mode and both numbers; ValueError for a mode that
     does not exist or arguments that hold nothing to differentiate.
@@ -58,7 +58,7 @@ def check_grads(
 
 
 def _flat(fn: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Callable[..., Leaves], Leaves]:
-    """Return `fn` as a function from its inexact leaves to its inexact results, and those leaves."""
+    """Return `fn` as a function from its inexact leaves to its inexact results, and the leaves."""
     given, spec = flatten(args)
     places = [place for place, leaf in enumerate(given) if np.asarray(leaf).dtype.kind in "fc"]
     if not places:
@@ -140,7 +140,9 @@ def _numeric_change(
 
     def central(step: float) -> list[np.ndarray]:
         ahead, behind = (
-            _numbers(function(*(x + sign * step * v for x, v in zip(leaves, direction, strict=True))))
+            _numbers(
+                function(*(x + sign * step * v for x, v in zip(leaves, direction, strict=True)))
+            )
             for sign in (1.0, -1.0)
         )
         return [(high - low) / (2 * step) for high, low in zip(ahead, behind, strict=True)]

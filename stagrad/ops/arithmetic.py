@@ -1,9 +1,12 @@
-"""Arithmetic: the records of `+ - * / ** abs` and their kin."""
+"""Arithmetic: `+ - *`, division in all its forms, comparison, and the masked products of rules."""
 
 from typing import Any
 
 from stagrad.ir import ZERO
-from stagrad.ops.define import FLOATS, elementwise
+from stagrad.ops.define import FLOATS, INTEGERS, REALS, UFUNCS, Operation, elementwise
+
+masked_multiply: Operation
+masked_divide: Operation
 
 add_p, add = elementwise(
     "add",
@@ -40,9 +43,18 @@ negative_p, negative = elementwise(
     doc="Minus a number.",
 )
 
+positive_p, positive = elementwise(
+    "positive",
+    infix="+",
+    c="{0}",
+    vjps=(lambda ct, out, x: ct,),
+    linear=True,
+    doc="The number itself, in a new array.",
+)
+
 # A zero cotangent means "the result does not depend on this": it must contribute zero even where
-# the partial derivative is infinite or NaN (the branch that `where` did not select). Its own
-# derivative with respect to the cotangent is the plain partial, so second derivatives survive.
+# the partial derivative is infinite or NaN (the branch that `where` did not select). The derivative
+# of the product with respect to the cotangent is the plain partial, so second derivatives survive.
 masked_multiply_p, masked_multiply = elementwise(
     "masked_multiply",
     is_ufunc=False,
@@ -55,16 +67,108 @@ masked_multiply_p, masked_multiply = elementwise(
     doc="Cotangent times partial derivative, zero where the cotangent is zero.",
 )
 
+masked_divide_p, masked_divide = elementwise(
+    "masked_divide",
+    is_ufunc=False,
+    py="xp.where({0} == 0, {0}, {0} / {1})",
+    c="({0} == 0 ? {0} : {0} / {1})",
+    vjps=(
+        lambda ct, out, cotangent, y: masked_divide(ct, y),
+        lambda ct, out, cotangent, y: masked_multiply(ct, -masked_divide(out, y)),
+    ),
+    doc="Cotangent over a number, zero where the cotangent is zero.",
+)
+
 divide_p, divide = elementwise(
     "divide",
     infix="/",
     c="{0} / {1}",
     dtypes=FLOATS,
     vjps=(
-        lambda ct, out, x, y: masked_multiply(ct, 1 / y),
+        lambda ct, out, x, y: masked_divide(ct, y),
         lambda ct, out, x, y: masked_multiply(ct, -out / y),
     ),
     doc="Quotient; integers divide into floats.",
+)
+
+reciprocal_p, reciprocal = elementwise(
+    "reciprocal",
+    c={"iu": "({0} == 0 ? 0 : 1 / {0})", "fc": "1 / {0}"},
+    vjps=(lambda ct, out, x: masked_multiply(ct, -out * out),),
+    doc="One over a number.",
+)
+
+# C's % and fmod take the sign of the dividend, Python's remainder that of the divisor. Division of
+# integers by zero gives zero, and dividing the smallest integer by -1 must not trap.
+_FMOD = "fmod({0}, {1})"
+_OPPOSITE = f"(({{1}} < 0) != ({_FMOD} < 0))"
+_INTEGER_OPPOSITE = "({0} % {1} != 0 && ({0} < 0) != ({1} < 0))"
+
+floor_divide_p, floor_divide = elementwise(
+    "floor_divide",
+    infix="//",
+    dtypes=REALS,
+    c={
+        "i": f"({{1}} == 0 ? 0 : {{1}} == -1 ? -{{0}} : {{0}} / {{1}} - {_INTEGER_OPPOSITE})",
+        "u": "({1} == 0 ? 0 : {0} / {1})",
+        "f": f"({{1}} == 0 ? {{0}} / {{1}} : copysign(rint(({{0}} - {_FMOD}) / {{1}} - "
+        f"({_FMOD} != 0 && {_OPPOSITE})), {{0}} / {{1}}))",
+    },
+    vjps=(ZERO, ZERO),
+    doc="The quotient rounded down.",
+)
+
+remainder_p, remainder = elementwise(
+    "remainder",
+    infix="%",
+    dtypes=REALS,
+    c={
+        "i": f"({{1}} == 0 || {{1}} == -1 ? 0 : {{0}} % {{1}} + ({_INTEGER_OPPOSITE} ? {{1}} : 0))",
+        "u": "({1} == 0 ? 0 : {0} % {1})",
+        "f": f"({_FMOD} == 0 ? copysign({_FMOD}, {{1}}) : {_OPPOSITE} ? {_FMOD} + {{1}} : {_FMOD})",
+    },
+    vjps=(
+        lambda ct, out, x, y: ct,
+        lambda ct, out, x, y: masked_multiply(ct, -floor_divide(x, y)),
+    ),
+    doc="What floor division leaves; it has the sign of the divisor.",
+)
+
+fmod_p, fmod = elementwise(
+    "fmod",
+    dtypes=REALS,
+    c={
+        "i": "({1} == 0 || {1} == -1 ? 0 : {0} % {1})",
+        "u": "({1} == 0 ? 0 : {0} % {1})",
+        "f": _FMOD,
+    },
+    vjps=(
+        lambda ct, out, x, y: ct,
+        lambda ct, out, x, y: masked_multiply(ct, -_truncated_quotient(x, y)),
+    ),
+    doc="What division rounded towards zero leaves; it has the sign of the dividend.",
+)
+
+
+def _truncated_quotient(x: Any, y: Any) -> Any:
+    from stagrad.ops.rounding import trunc
+
+    return trunc(x / y)
+
+
+def divmod(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return the quotient rounded down and what it leaves."""
+    return floor_divide(x, y), remainder(x, y)
+
+
+UFUNCS["divmod"] = divmod
+
+gcd_p, gcd = elementwise(
+    "gcd", dtypes=INTEGERS, c=None, vjps=(ZERO, ZERO), doc="Greatest common divisor."
+)
+
+lcm_p, lcm = elementwise(
+    "lcm", dtypes=INTEGERS, c=None, vjps=(ZERO, ZERO), doc="Least common multiple."
 )
 
 
@@ -75,7 +179,9 @@ def _comparison(name: str, symbol: str, doc: str) -> tuple[Any, Any]:
 equal_p, equal = _comparison("equal", "==", "Whether two numbers are equal.")
 not_equal_p, not_equal = _comparison("not_equal", "!=", "Whether two numbers differ.")
 less_p, less = _comparison("less", "<", "Whether the first number is smaller.")
-less_equal_p, less_equal = _comparison("less_equal", "<=", "Whether the first number is not larger.")
+less_equal_p, less_equal = _comparison(
+    "less_equal", "<=", "Whether the first number is not larger."
+)
 greater_p, greater = _comparison("greater", ">", "Whether the first number is larger.")
 greater_equal_p, greater_equal = _comparison(
     "greater_equal", ">=", "Whether the first number is not smaller."

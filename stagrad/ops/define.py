@@ -15,6 +15,9 @@ NUMBERS = "biufc"
 REALS = "biuf"
 INTEGERS = "biu"
 
+Operation = Callable[..., Any]
+"""Type of the functions that apply operations, for those that rules mention before their line."""
+
 UFUNCS: dict[str, Callable[..., Any]] = {}
 """Implementation of each ufunc by its name, NumPy's and SciPy's alike."""
 

@@ -23,8 +23,8 @@ class Case:
       the epsilon of other dtypes. 0 means bit for bit.
     - atol: absolute tolerance of the same, for sums whose terms cancel.
     - grad_rtol: tolerance of derivatives against central differences.
-    - tags: "any zero sign" (a zero may have either sign), "reverse only" (there is no forward mode),
-      "float64 only" (the function itself is of double precision).
+    - tags: "any zero sign" (a zero may have either sign), "reverse only" (there is no forward
+      mode), "float64 only" (the function itself is of double precision).
     """
 
     name: str

@@ -51,7 +51,7 @@ def _differs(
     if want.dtype.kind != "f":
         return np.asarray(got != want)
     with np.errstate(all="ignore"):
-        near = np.abs(got - want) <= atol + rtol * np.abs(want)
+        near = np.isfinite(want) & (np.abs(got - want) <= atol + rtol * np.abs(want))
     same = (got == want) | (np.isnan(got) & np.isnan(want)) | near
     if signs:
         same &= (want != 0) | (got != 0) | (np.signbit(got) == np.signbit(want))

@@ -52,7 +52,8 @@ def apply_checked(node: Node, operands: tuple[Any, ...]) -> Any:
     results = result if node.primitive.multiple else (result,)
     for part, aval in zip(results, node.avals, strict=True):
         found = np.asarray(part)
+        given = f"{node.primitive.name} gave {found.dtype}{list(found.shape)}"
         assert (found.shape, found.dtype) == (aval.shape, aval.dtype), (
-            f"{node.primitive.name} gave {found.dtype}{list(found.shape)}, its type rule says {aval}"
+            f"{given}, its type rule says {aval}"
         )
     return tuple(map(np.asarray, results)) if node.primitive.multiple else np.asarray(result)

@@ -1,0 +1,147 @@
+"""Exponentials and logarithms, and the stable forms of sums of exponentials.
+
+Exponentials overflow for finite arguments, so their rules mask the partial as those with poles do.
+"""
+
+import math
+from typing import Any
+
+import numpy as xp
+
+from stagrad.ops.arithmetic import masked_divide, masked_multiply
+from stagrad.ops.define import FLOATS, elementwise, float_loop
+from stagrad.ops.selection import select
+
+LOG_2 = math.log(2.0)
+LOG_10 = math.log(10.0)
+
+exp_p, exp = elementwise(
+    "exp",
+    dtypes=FLOATS,
+    c="exp({0})",
+    vjps=(lambda ct, out, x: masked_multiply(ct, out),),
+    doc="e to a power.",
+)
+
+exp2_p, exp2 = elementwise(
+    "exp2",
+    dtypes=FLOATS,
+    c={"f": "exp2({0})", "c": f"exp({LOG_2!r} * {{0}})"},
+    vjps=(lambda ct, out, x: masked_multiply(ct, LOG_2 * out),),
+    doc="Two to a power.",
+)
+
+# exp(x), not out + 1, which has no digits left for x far below zero.
+expm1_p, expm1 = elementwise(
+    "expm1",
+    dtypes=FLOATS,
+    c={"f": "expm1({0})"},
+    vjps=(lambda ct, out, x: masked_multiply(ct, exp(x)),),
+    doc="e to a power, minus one, exact for small powers.",
+)
+
+log_p, log = elementwise(
+    "log",
+    dtypes=FLOATS,
+    c="log({0})",
+    vjps=(lambda ct, out, x: masked_divide(ct, x),),
+    doc="Natural logarithm.",
+)
+
+log2_p, log2 = elementwise(
+    "log2",
+    dtypes=FLOATS,
+    c={"f": "log2({0})", "c": f"(log({{0}}) / {LOG_2!r})"},
+    vjps=(lambda ct, out, x: masked_divide(ct, LOG_2 * x),),
+    doc="Logarithm to base two.",
+)
+
+log10_p, log10 = elementwise(
+    "log10",
+    dtypes=FLOATS,
+    c={"f": "log10({0})", "c": f"(log({{0}}) / {LOG_10!r})"},
+    vjps=(lambda ct, out, x: masked_divide(ct, LOG_10 * x),),
+    doc="Logarithm to base ten.",
+)
+
+log1p_p, log1p = elementwise(
+    "log1p",
+    dtypes=FLOATS,
+    c={"f": "log1p({0})"},
+    vjps=(lambda ct, out, x: masked_divide(ct, 1 + x),),
+    doc="Logarithm of one plus a number, exact for small numbers.",
+)
+
+
+def stable_expit(x: xp.ndarray) -> xp.ndarray:
+    """Return 1 / (1 + exp(-x)) without overflow."""
+    small = xp.exp(-xp.abs(x))
+    result: xp.ndarray = xp.where(x >= 0, 1, small) / (1 + small)
+    return result
+
+
+expit_p, expit = elementwise(
+    "expit",
+    is_ufunc=False,
+    dtypes="f",
+    loop=float_loop,
+    py="stable_expit({0})",
+    helpers=(stable_expit,),
+    c="1 / (1 + exp(-{0}))",
+    vjps=(lambda ct, out, x: ct * (out * (1 - out)),),
+    doc="The logistic function 1 / (1 + exp(-x)), at its limits without overflow.",
+)
+
+
+def stable_softplus(x: xp.ndarray) -> xp.ndarray:
+    """Return log(1 + exp(x)) without overflow."""
+    result: xp.ndarray = xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.abs(x)))
+    return result
+
+
+softplus_p, softplus = elementwise(
+    "softplus",
+    is_ufunc=False,
+    dtypes="f",
+    loop=float_loop,
+    py="stable_softplus({0})",
+    helpers=(stable_softplus,),
+    c="({0} != {0} ? {0} : fmax({0}, 0) + log1p(exp(-fabs({0}))))",
+    vjps=(lambda ct, out, x: ct * expit(x),),
+    doc="log(1 + exp(x)) without overflow.",
+)
+
+
+def _share(ct: Any, x: Any, y: Any, scale: float) -> Any:
+    """Return the part of `ct` that goes to `x` of log(exp(x) + exp(y)); none where x is -inf."""
+    from stagrad.ops.logical import isinf, logical_and
+
+    # The difference of equal infinities is NaN; of two numbers it must stay differentiable.
+    level = logical_and(x == y, isinf(x))
+    share = expit(scale * select(level, 0, x - y))
+    return ct * select(x == -math.inf, 0, share)
+
+
+logaddexp_p, logaddexp = elementwise(
+    "logaddexp",
+    dtypes="f",
+    c=f"({{0}} == {{1}} ? {{0}} + {LOG_2!r} : {{0}} != {{0}} || {{1}} != {{1}} ? {{0}} + {{1}} : "
+    "fmax({0}, {1}) + log1p(exp(-fabs({0} - {1}))))",
+    vjps=(
+        lambda ct, out, x, y: _share(ct, x, y, 1.0),
+        lambda ct, out, x, y: _share(ct, y, x, 1.0),
+    ),
+    doc="log(exp(x) + exp(y)) without overflow.",
+)
+
+logaddexp2_p, logaddexp2 = elementwise(
+    "logaddexp2",
+    dtypes="f",
+    c=f"({{0}} == {{1}} ? {{0}} + 1 : {{0}} != {{0}} || {{1}} != {{1}} ? {{0}} + {{1}} : "
+    f"fmax({{0}}, {{1}}) + log1p(exp2(-fabs({{0}} - {{1}}))) / {LOG_2!r})",
+    vjps=(
+        lambda ct, out, x, y: _share(ct, x, y, LOG_2),
+        lambda ct, out, x, y: _share(ct, y, x, LOG_2),
+    ),
+    doc="log2(2**x + 2**y) without overflow.",
+)
