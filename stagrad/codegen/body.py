@@ -24,8 +24,8 @@ class Body:
     """Collects assignments of a function.
 
     A value is written inside its reader's expression when it is read once, has a generated name and
-    came from the same line of the user's program; otherwise it gets a line of its own, with that line
-    as a comment. `uses` counts the reads of each name.
+    came from the same line of the user's program; otherwise it gets a line of its own, with the
+    user's line as a comment. `uses` counts the reads of each name.
     """
 
     def __init__(self, uses: Counter[str]) -> None:
@@ -75,7 +75,7 @@ class Body:
 
 
 def _comment(node: Node | None) -> str:
-    """Return where in the user's program a value belongs: the line, or the line it differentiates."""
+    """Return where in the user's program a value belongs: its line, or the one it differentiates."""
     prefix = ""
     while node is not None and node.source is None:
         node = node.primal

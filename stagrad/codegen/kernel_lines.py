@@ -31,8 +31,8 @@ def names_read(kernel: Kernel) -> Iterator[str]:
 class KernelLines:
     """Writes the statements of one kernel into a function's body.
 
-    `load` returns the text of a buffer as the kernel sees it. `store`, when given, writes a value to
-    its buffer; otherwise the value becomes the buffer.
+    `load` returns the text of a buffer as the kernel sees it. `store`, when given, writes a value
+    to its buffer; otherwise the value becomes the buffer.
     """
 
     def __init__(
@@ -133,14 +133,15 @@ def _node(value: Value) -> Node | None:
     return value.node if isinstance(value, Scalar | Reduce) else None
 
 
-def _buffer_dims(store: Store) -> Dims:
+def buffer_dims(store: Store) -> Dims:
+    """Return which iteration axis each axis of a stored buffer is."""
     return tuple(entry.axis if isinstance(entry, Along) else None for entry in store.index)
 
 
 def _whole(array: Array, store: Store) -> Array:
     """Return a value with its buffer's shape, and memory of its own."""
     shape = store.buffer.aval.shape
-    dims = _buffer_dims(store)
+    dims = buffer_dims(store)
     value = store.value
     if isinstance(value, Scalar) and value.primitive.view is not None:
         array = Array(Text(f"np.array({array.text.text})"), array.dims)

@@ -6,6 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from stagrad.codegen.blocks import BlockFunction, in_blocks
 from stagrad.codegen.body import Body
 from stagrad.codegen.expression import (
     Text,
@@ -30,9 +31,12 @@ from stagrad.ir.kernel import (
     Scalar,
     Schedule,
     Step,
+    Store,
     View,
     reads,
+    writes,
 )
+from stagrad.ir.naming import Names
 
 RELEASED_BYTES = 1 << 20
 """Arrays of this size are deleted after their last use; smaller ones live until the return."""
@@ -48,6 +52,8 @@ class _Module:
         self.schedule = schedule
         self.name = name
         self.body = Body(Counter(_names_read(schedule)))
+        self.names = Names(_all_names(schedule))
+        self.functions: list[str] = []
 
     def text(self) -> str:
         """Return the whole module."""
@@ -70,7 +76,10 @@ class _Module:
                 *self.body.render(),
             ]
         )
-        parts = [*_helpers(schedule), *self._constants(), function]
+        helpers = _helpers(schedule)
+        if self.functions:
+            helpers.append(_source(in_blocks))
+        parts = [*helpers, *self._constants(), *self.functions, function]
         code = "\n\n\n".join(parts) + "\n"
         return f"{_imports(code)}\n\n\n{code}"
 
@@ -83,7 +92,11 @@ class _Module:
         return ["\n".join(lines)] if lines else []
 
     def _step(self, step: Step) -> None:
-        if isinstance(step, Kernel):
+        if isinstance(step, Kernel) and step.chunks is not None:
+            function = BlockFunction(step, self.names)
+            self.functions.append(function.text())
+            function.call(self.body)
+        elif isinstance(step, Kernel):
             KernelLines(step, self.body, self._load(step)).write()
         elif isinstance(step, LibraryCall) and step.in_place:
             self._update(step)
@@ -149,7 +162,7 @@ class _Module:
 def _names_read(schedule: Schedule) -> Iterator[str]:
     """Yield the name of every value that the function's text mentions, as often as it does."""
     for step in schedule.steps:
-        if isinstance(step, Kernel):
+        if isinstance(step, Kernel) and step.chunks is None:
             yield from names_read(step)
         elif isinstance(step, LibraryCall):
             uses = slots(step.primitive, len(step.operands), step.params).uses
@@ -158,6 +171,16 @@ def _names_read(schedule: Schedule) -> Iterator[str]:
         else:
             yield from (buffer.name for buffer in reads(step))
     yield from (buffer.name for buffer in schedule.outputs)
+
+
+def _all_names(schedule: Schedule) -> Iterator[str]:
+    """Yield every name of the schedule."""
+    for buffer in (*schedule.inputs, *schedule.constants, *schedule.outputs):
+        yield buffer.name
+    for step in schedule.steps:
+        yield from (buffer.name for buffer in writes(step))
+        if isinstance(step, Kernel):
+            yield from (item.name for item in step.statements if not isinstance(item, Store))
 
 
 def _signature(schedule: Schedule) -> str:

@@ -37,7 +37,7 @@ class Array:
 
 
 def is_aligned(dims: Dims, ndim: int) -> bool:
-    """Say whether array axes, counted from the last, are the iteration axes, counted from the last."""
+    """Say whether an array's axes are the iteration axes, both counted from the last."""
     offset = ndim - len(dims)
     return all(axis is None or axis == offset + place for place, axis in enumerate(dims))
 
@@ -70,7 +70,7 @@ def loaded(text: Text, index: Index, shape: tuple[int, ...], space: tuple[int, .
         entries.pop()
     if entries:
         text = Text(f"{text.within(ATOM - 1)}[{', '.join(entries)}]")
-    order = sorted(range(len(dims)), key=lambda place: -1 if dims[place] is None else dims[place])
+    order = sorted(range(len(dims)), key=lambda place: (dims[place] is not None, dims[place] or 0))
     if not keep_ones and order != list(range(len(dims))):
         reversed_order = order == list(range(len(dims)))[::-1]
         call = f"np.transpose({text.text}, {tuple(order)})"

@@ -128,18 +128,33 @@ class Store:
 Statement = Value | Store
 
 
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """How an iteration space is cut: `length` positions of one of its outer axes at a time."""
+
+    axis: int
+    length: int
+
+    def count(self, space: tuple[int, ...]) -> int:
+        """Return the number of chunks; the last may be shorter."""
+        return -(-space[self.axis] // self.length)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernel:
     """Scalar statements, run at every point of an iteration space.
 
     `cols` are the inner axes, swept once for every chain of reductions over them that other
     statements read; the remaining axes are the rows, whose points do not depend on each other.
+    With `chunks`, the work is done in pieces, each with partial results of its own for reductions
+    over the axis that is cut.
     """
 
     name: str
     space: tuple[int, ...]
     cols: tuple[int, ...]
     statements: tuple[Statement, ...]
+    chunks: Chunks | None = None
 
     @property
     def rows(self) -> tuple[int, ...]:

@@ -148,11 +148,11 @@ class _Placing:
         folded = node.params["axis"]
         if any(place.axes[axis] is None for axis in folded):
             place = self._counted(Place(place.level + 1, shape, identity_map(shape)), shape, True)
-            assert place.space is not None
         kept = tuple(axis for number, axis in enumerate(place.axes) if number not in folded)
         over = tuple(place.axes[axis] for axis in folded)
-        whole = place.axes == identity_map(place.space)
-        readable = whole and over == self.cols.get(place.space)
+        space = place.space or ()
+        whole = place.axes == identity_map(space)
+        readable = whole and over == self.cols.get(space)
         return Place(place.level, place.space, kept, readable, operand_axes=place.axes)
 
     def _join(self, operands: Sequence[Node], shape: Shape) -> Place:
@@ -201,7 +201,7 @@ def identity_map(shape: Shape) -> AxisMap:
 
 
 def base_of(node: Node, access: dict[Node, Access]) -> Node:
-    """Return the node that holds another's elements; an operation with several results is its own."""
+    """Return the node that holds another's elements; one with several results holds its own."""
     return node if node.primitive.multiple else access[node].base
 
 
@@ -224,8 +224,8 @@ def _reads_own_point(
 def _sink(graph: Graph, access: dict[Node, Access], placing: _Placing) -> None:
     """Move operations down to the kernel that reads them where that holds fewer bytes in memory.
 
-    `1 - h * h`, which only the backward half reads, is then computed there from `h` instead of being
-    stored by the forward kernel.
+    `1 - h * h`, which only the backward half reads, is then computed there from `h` instead of
+    being stored by the forward kernel.
     """
     places = placing.places
     readers: dict[Node, list[Node]] = defaultdict(list)

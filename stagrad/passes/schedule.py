@@ -22,6 +22,7 @@ from stagrad.ir.kernel import (
     reads,
 )
 from stagrad.ir.naming import Names, name_nodes
+from stagrad.passes.chunk import chunks
 from stagrad.passes.fuse import AxisMap, Cluster, Fusion, Place, base_of, fuse, is_reduction
 from stagrad.passes.lifetimes import Lifetimes
 from stagrad.passes.memory import plan
@@ -198,7 +199,8 @@ class _KernelWriter:
             if node in self.scheduler.lifetimes.stored:
                 buffer = self.scheduler._buffer(node, Role.TEMPORARY)
                 self.statements.append(Store(buffer, _index(place.axes), value))
-        return Kernel(name, self.space, self.cluster.cols, tuple(self.statements))
+        cols, statements = self.cluster.cols, tuple(self.statements)
+        return Kernel(name, self.space, cols, statements, chunks(self.space, cols, statements))
 
     def _scalar(self, node: Node, place: Place) -> Scalar:
         operands = tuple(self._operand(operand, _index(place.axes)) for operand in node.inputs)
