@@ -15,10 +15,9 @@ def is_traced(x: Any) -> bool:
 
     An array made under a trace is traced once a traced value was written into it: `recorded`.
     """
-    return (
-        getattr(type(x), "process_primitive", None) is not None
-        or getattr(x, "recorded", None) is not None
-    )
+    if isinstance(x, np.ndarray):
+        return getattr(x, "recorded", None) is not None
+    return hasattr(type(x), "process_primitive")
 
 
 def as_value(x: Any) -> Any:

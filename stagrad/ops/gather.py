@@ -7,7 +7,7 @@ Indices may be negative and must lie within the axis, as in NumPy.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ import numpy as xp
 
 from stagrad.errors import ShapeError
 from stagrad.ir import Aval, Kind, Params, Primitive, aval_of, bind, constant_p, register
-from stagrad.ops.define import FUNCTIONS
 from stagrad.ops.movement import constant, reshape, zeros
+from stagrad.ops.selection import select
 from stagrad.ops.slicing import set_at
 
 
@@ -80,6 +80,24 @@ def _gather_rule(
     return scatter_add(zeros(aval.shape, aval.dtype, like=ct), ct, indices, axes)
 
 
+def _gather_jvp(primals: Any, tangents: Any, out: Any, *, axes: tuple[int, ...]) -> Any:
+    return gather(tangents[0], primals[1:], axes)
+
+
+def _writing_jvp(write: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the forward rule of an operation that is linear in the base and the written value."""
+
+    def jvp(primals: Any, tangents: Any, out: Any, *, axes: tuple[int, ...]) -> Any:
+        dtype = aval_of(out).dtype
+        base, value = (
+            zeros(aval_of(primal).shape, dtype, like=out) if tangent is None else tangent
+            for primal, tangent in zip(primals[:2], tangents[:2], strict=True)
+        )
+        return write(base, value, primals[2:], axes)
+
+    return jvp
+
+
 gather_p = register(
     Primitive(
         name="gather",
@@ -87,6 +105,7 @@ gather_p = register(
         abstract_eval=_gathered,
         py=lambda params, arity: f"{{0}}[{_index_text(params, 1)}]",
         vjps=_gather_rule,
+        jvp=_gather_jvp,
         linear=True,
         doc="The elements at positions given by integer arrays.",
     )
@@ -114,7 +133,7 @@ def _scatter_rule(
     place = axes[0] if are_neighbours(axes) else 0
     after = aval_of(taken).ndim - place - aval_of(kept).ndim
     aligned = reshape(kept, aval_of(kept).shape + (1,) * after)
-    return FUNCTIONS[np.where](aligned, taken, zeros((), aval_of(ct).dtype, like=ct))
+    return select(aligned, taken, 0)
 
 
 def _last_writers(indices: Sequence[Any], extents: tuple[int, ...], *, like: Any) -> Any:
@@ -137,9 +156,10 @@ def _last_writers(indices: Sequence[Any], extents: tuple[int, ...], *, like: Any
 
 def known_array(x: Any) -> np.ndarray | None:
     """Return the numbers of an array or a constant of a trace; None when only a run will tell."""
-    if isinstance(x, np.ndarray | np.generic | int):
+    recorded = getattr(x, "recorded", None)
+    if recorded is None and isinstance(x, np.ndarray | np.generic | int):
         return np.asarray(x)
-    node = getattr(x, "node", None)
+    node = getattr(x if recorded is None else recorded, "node", None)
     if node is not None and node.primitive is constant_p:
         return node.params["value"].array  # type: ignore[no-any-return]
     return None
@@ -152,7 +172,9 @@ scatter_p = register(
         abstract_eval=_scattered,
         py=lambda params, arity: f"set_at({{0}}, {{1}}, {_index_tuple(params, 2)})",
         helpers=(set_at,),
+        update=lambda params, arity: f"{{0}}[{_index_text(params, 2)}] = {{1}}",
         vjps=_scatter_rule,
+        jvp=_writing_jvp(lambda *operands: scatter(*operands)),
         linear=True,
         doc="An array with elements at positions given by integer arrays replaced; the last wins.",
     )
@@ -181,6 +203,7 @@ scatter_add_p = register(
         helpers=(scatter_add_at,),
         update=lambda params, arity: f"xp.add.at({{0}}, {_index_tuple(params, 2)}, {{1}})",
         vjps=_scatter_add_rule,
+        jvp=_writing_jvp(lambda *operands: scatter_add(*operands)),
         linear=True,
         doc="An array with values added at positions given by integer arrays; repeats add up.",
     )

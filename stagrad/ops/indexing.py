@@ -11,9 +11,9 @@ import numpy as np
 from stagrad.errors import ShapeError, UnsupportedError
 from stagrad.ir import aval_of
 from stagrad.ops.convert import as_value, is_traced
-from stagrad.ops.define import FUNCTIONS
 from stagrad.ops.gather import gather, known_array, scatter, scatter_add
 from stagrad.ops.movement import astype, broadcast_to, constant, lifted, reshape, transpose
+from stagrad.ops.selection import select
 from stagrad.ops.slicing import add_slice, set_slice, slice
 from stagrad.ops.subscripts import Subscript, subscript_of
 
@@ -131,4 +131,4 @@ def _store_where(x: Any, mask: Any, value: Any) -> Any:
             f"with a value of shape {shape}"
         )
     spread = reshape(mask, selected + (1,) * len(rest))
-    return FUNCTIONS[np.where](spread, fit(x, value, rest), x)
+    return select(spread, fit(x, value, rest), x)

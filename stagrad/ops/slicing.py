@@ -17,7 +17,7 @@ Span = tuple[int, int, int]
 Region = tuple[int | Span | None, ...]
 
 
-def whole(shape: tuple[int, ...]) -> Region:
+def whole(shape: tuple[Any, ...]) -> Region:
     """Return the region that is all of an array."""
     return (None,) * len(shape)
 
@@ -160,6 +160,7 @@ set_slice_p = register(
         abstract_eval=_written,
         py=lambda params, arity: f"set_at({{0}}, {{1}}, {index_object(params['region'])})",
         helpers=(set_at,),
+        update=lambda params, arity: f"{{0}}[{subscript(params['region'])}] = {{1}}",
         vjps=(
             lambda ct, out, base, value, *, region: clear_slice(ct, region),
             lambda ct, out, base, value, *, region: slice(ct, region),

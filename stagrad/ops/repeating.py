@@ -1,0 +1,164 @@
+"""Repeating, shifting and picking along an axis: tile, repeat, roll, insert, delete, resize."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from stagrad.errors import UnsupportedError
+from stagrad.ir import aval_of
+from stagrad.ops.convert import as_array, is_traced
+from stagrad.ops.define import UFUNCS, implements
+from stagrad.ops.gather import gather
+from stagrad.ops.joining import join
+from stagrad.ops.movement import astype, broadcast_to, constant, reshape, zeros
+from stagrad.ops.shaping import as_shape, moveaxis, ravel
+from stagrad.ops.slicing import axis_slice
+
+
+def pick(x: Any, places: np.ndarray, axis: int) -> Any:
+    """Return the entries along an axis at known places, as slices where these are regular."""
+    count, extent = len(places), aval_of(x).shape[axis]
+    if count == 0:
+        return axis_slice(x, axis, 0, 0)
+    step = int(places[1] - places[0]) if count > 1 else 1
+    if step != 0 and (np.diff(places) == step).all() and places.min() >= 0:
+        start, last = int(places[0]), int(places[-1])
+        return axis_slice(x, axis, start, last + (1 if step > 0 else -1), step)
+    assert extent > 0
+    return gather(x, [constant(places, like=x)], (axis,))
+
+
+@implements(np.tile)
+def tile(A: Any, reps: Any) -> Any:
+    """Repeat an array as a whole, `reps` times along each axis."""
+    x = as_array(A)
+    counts = as_shape(reps)
+    shape = aval_of(x).shape
+    ndim = max(len(counts), len(shape))
+    counts = (1,) * (ndim - len(counts)) + counts
+    shape = (1,) * (ndim - len(shape)) + shape
+    parted = tuple(extent for pair in zip((1,) * ndim, shape, strict=True) for extent in pair)
+    spread = tuple(extent for pair in zip(counts, shape, strict=True) for extent in pair)
+    whole = tuple(count * extent for count, extent in zip(counts, shape, strict=True))
+    return reshape(broadcast_to(reshape(x, parted), spread), whole)
+
+
+@implements(np.repeat)
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+    """Repeat each element along an axis; `repeats` is one number, or one for each element."""
+    if is_traced(repeats):
+        raise UnsupportedError(
+            "repeat: the result's shape depends on `repeats`, which is traced. Make it a static "
+            "argument (static_argnames=...)"
+        )
+    x = as_array(a)
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = normalize_axis_index(axis, aval_of(x).ndim)
+    shape = aval_of(x).shape
+    counts = np.asarray(repeats)
+    if counts.size == 1:
+        count = int(counts.reshape(()))
+        if count < 0:
+            raise ValueError("repeats may not contain negative values.")
+        spread = broadcast_to(
+            reshape(x, (*shape[: axis + 1], 1, *shape[axis + 1 :])),
+            (*shape[: axis + 1], count, *shape[axis + 1 :]),
+        )
+        return reshape(spread, (*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
+    return pick(x, np.repeat(np.arange(shape[axis]), counts), axis)
+
+
+@implements(np.roll)
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """Shift elements along axes, those pushed out coming in at the other end."""
+    x = as_array(a)
+    shape = aval_of(x).shape
+    if axis is None:
+        return reshape(roll(ravel(x), shift, 0), shape)
+    axes = normalize_axis_tuple(axis, len(shape), "axis", allow_duplicate=True)
+    if is_traced(shift):
+        if len(axes) != 1 or aval_of(shift).ndim:
+            raise UnsupportedError("roll: a traced shift must be one number, for one axis")
+        return _roll_traced(x, shift, axes[0])
+    shifts, axes_each = np.broadcast_arrays(shift, axes)
+    if shifts.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    for amount, place in zip(shifts.flat, axes_each.flat, strict=True):
+        x = _roll_axis(x, int(amount), int(place))
+    return x
+
+
+def _roll_axis(x: Any, shift: int, axis: int) -> Any:
+    extent = aval_of(x).shape[axis]
+    cut = -shift % extent if extent else 0
+    if cut == 0:
+        return x
+    return join([axis_slice(x, axis, cut, extent), axis_slice(x, axis, 0, cut)], axis)
+
+
+def _roll_traced(x: Any, shift: Any, axis: int) -> Any:
+    extent = aval_of(x).shape[axis]
+    if extent == 0:
+        return x
+    places = constant(np.arange(extent), like=x) - shift
+    return gather(x, [UFUNCS["remainder"](places, extent)], (axis,))
+
+
+@implements(np.delete)
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    """Return the array without the entries at known places along an axis."""
+    x = as_array(arr)
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = normalize_axis_index(axis, aval_of(x).ndim)
+    _require_known(obj, "delete")
+    return pick(x, np.delete(np.arange(aval_of(x).shape[axis]), obj), axis)
+
+
+@implements(np.insert)
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """Return the array with values put in before known places along an axis."""
+    x = as_array(arr)
+    if axis is None:
+        x, axis = ravel(x), 0
+    shape = aval_of(x).shape
+    axis = normalize_axis_index(axis, len(shape))
+    _require_known(obj, "insert")
+    added = astype(as_array(values), aval_of(x).dtype)
+    given = aval_of(added).shape
+    added = reshape(added, (1,) * (len(shape) - len(given)) + given)
+    if not isinstance(obj, slice) and np.ndim(obj) == 0:
+        added = moveaxis(added, 0, axis)
+    places = np.arange(shape[axis])[obj] if isinstance(obj, slice) else np.asarray(obj)
+    count = places.size
+    if count == 1 or places.ndim == 0:
+        count = aval_of(added).shape[axis]
+    if places.dtype.kind == "b":
+        count = int(places.sum())
+    added = broadcast_to(added, (*shape[:axis], count, *shape[axis + 1 :]))
+    order = np.insert(np.arange(shape[axis]), obj, shape[axis] + np.arange(count))
+    return pick(join([x, added], axis), order, axis)
+
+
+def _require_known(obj: Any, name: str) -> None:
+    if is_traced(obj):
+        raise UnsupportedError(
+            f"{name}: the result depends on the places in `obj`, which are traced; they must be "
+            "known while the function is traced"
+        )
+
+
+@implements(np.resize)
+def resize(a: Any, new_shape: Any) -> Any:
+    """Return an array of another shape, filled with the elements again and again."""
+    x = ravel(as_array(a))
+    shape = as_shape(new_shape)
+    if any(extent < 0 for extent in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    given, total = aval_of(x).size, math.prod(shape)
+    if total == 0 or given == 0:
+        return zeros(shape, aval_of(x).dtype, like=x)
+    return reshape(pick(x, np.arange(total) % given, 0), shape)
