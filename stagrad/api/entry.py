@@ -29,7 +29,15 @@ class _Writer:
         self.names: dict[str, Any] = {"MISS": MISS, "ndarray": np.ndarray}
         self.lines: list[str] = []
         self.leaves: list[str] = []
-        self.supported = True
+        self._supported = True
+
+    def is_supported(self) -> bool:
+        """Say whether the check can be written for what has been seen."""
+        return self._supported
+
+    def give_up(self) -> None:
+        """Note something the check cannot be written for."""
+        self._supported = False
 
     def hold(self, value: Any) -> str:
         """Return a name for an object the generated code uses."""
@@ -63,7 +71,7 @@ class _Writer:
             self.require(f"type({value}) is {self.hold(kind)}")
             self._parts(children, [f"{value}[{place}]" for place in range(len(children))])
         else:
-            self.supported = False
+            self.give_up()
 
     def _parts(self, children: list[TreeSpec], values: list[str]) -> None:
         for child, value in zip(children, values, strict=True):
@@ -82,7 +90,7 @@ class _Writer:
                     f"type({name}) is {self.hold(type(given))} and {name} == {self.hold(given)}"
                 )
             else:
-                self.supported = False
+                self.give_up()
         elif leaf.weak:
             scalar = next(kind for kind, dtype in PYTHON_SCALARS.items() if dtype == leaf.dtype)
             self.require(f"type({name}) is {scalar.__name__}")
@@ -94,7 +102,7 @@ class _Writer:
         elif isinstance(given, np.generic):
             self.require(f"type({name}) is {self.hold(type(given))}")
         else:
-            self.supported = False
+            self.give_up()
 
 
 def fast_entry(
@@ -111,7 +119,7 @@ def fast_entry(
         writer.take_apart(kwargs_spec, "kwargs")
     else:
         writer.require("not kwargs")
-    if not writer.supported:
+    if not writer.is_supported():
         return None
     for leaf, given, name in zip(signature.leaves, signature.values, writer.leaves, strict=True):
         writer.check_leaf(leaf, given, name)
@@ -125,7 +133,7 @@ def fast_entry(
     ]
     operands += [writer.hold(value) for value in program.captures]
     result = _result_text(program, writer)
-    if not writer.supported:
+    if not writer.is_supported():
         return None
     return _compiled(writer, operands, result, run)
 
@@ -168,7 +176,7 @@ def _result_text(program: Program, writer: _Writer) -> str:
             return f"{{{', '.join(pairs)}}}"
         if kind in (None, type(None)):
             return "None"
-        writer.supported = False
+        writer.give_up()
         return "None"
 
     return build(program.result.spec)

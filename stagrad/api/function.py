@@ -86,8 +86,7 @@ class CompiledFunction:
 
         Arguments are arrays and numbers, or avals such as `stagrad.aval("f64[20000,100]")`.
         """
-        signature = self._signature(args, kwargs)
-        program, _ = self._program(signature)
+        program, _, _ = self._program(self._signature(args, kwargs))
         return lower_program(program, self._label, verify=self._verify)
 
     def _signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Signature:
@@ -95,7 +94,8 @@ class CompiledFunction:
         static = self._static.get(signature.spec)
         return signature.with_static(static) if static else signature
 
-    def _program(self, signature: Signature) -> tuple[Program, Traced]:
+    def _program(self, signature: Signature) -> tuple[Program, Traced, Signature]:
+        """Trace and build; the signature returned has the leaves static that tracing needed so."""
         traced = trace_function(
             self._function,
             signature.spec,
@@ -103,37 +103,34 @@ class CompiledFunction:
             self._parameters.leaf_names(signature.spec),
             signature.values,
         )
-        return self._build(traced, signature, self._parameters).pruned(), traced
+        if traced.static:
+            known = self._static.get(signature.spec, frozenset())
+            self._static[signature.spec] = known | traced.static
+            signature = signature.with_static(traced.static)
+        return self._build(traced, signature, self._parameters).pruned(), traced, signature
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         signature = self._signature(args, kwargs)
         entry = self._entries.get(signature.key)
         if entry is None or not entry.guards.hold():
             with self._lock:
-                entry = self._compile(signature)
+                entry, signature = self._compile(signature)
         return entry.run(signature)
 
-    def _compile(self, signature: Signature) -> "_Entry":
-        program, traced = self._program(signature)
-        if traced.static:
-            known = self._static.get(signature.spec, frozenset())
-            self._static[signature.spec] = known | traced.static
-            signature = signature.with_static(known | traced.static)
+    def _compile(self, signature: Signature) -> tuple["_Entry", Signature]:
+        program, traced, signature = self._program(signature)
         lowered = lower_program(program, self._label, verify=self._verify)
         run = lowered.compile()
         entry = _Entry(program, run, traced.guards)
         self._entries[signature.key] = entry
         self._fast = fast_entry(signature, program, run, traced.guards)
-        return entry
+        return entry, signature
 
     def _call_traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Add this function's program to the one being traced."""
         trace = current_trace()
         assert trace is not None
-        signature = self._signature(args, kwargs)
-        program, traced = self._program(signature)
-        if traced.static:
-            signature = signature.with_static(traced.static)
+        program, _, signature = self._program(self._signature(args, kwargs))
         return inline(trace, program, signature.arrays)
 
 

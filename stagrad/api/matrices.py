@@ -1,12 +1,14 @@
 """Jacobians, Hessians and Hessian-vector products."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from stagrad.api.linear import jvp, per_function, vjp
+from stagrad.api.jvp import JvpFunction
+from stagrad.api.outputs import per_function
 from stagrad.api.transforms import grad
+from stagrad.api.vjp import VjpFunction
 from stagrad.ir import aval_of
 from stagrad.trace import flatten, unflatten
 
@@ -22,9 +24,11 @@ def jacobian(
     differentiated argument (a tuple of them for a tuple of argnums), whose leaves are arrays of
     shape `result.shape + argument.shape`.
 
+    - argnums: which positional arguments to differentiate: an int, or a tree of ints.
     - mode: "forward" takes one pass an argument element, "reverse" one a result element, "auto" the
-      fewer. For complex values it holds what `stagrad.grad` would give row by row in reverse mode:
-      the mode is then always reverse.
+      fewer. With complex values each row holds what `stagrad.grad` gives, and "auto" is "reverse".
+
+    Raises DTypeError for an argument that is not float or complex.
 
     >>> import numpy as np, stagrad
     >>> stagrad.jacobian(lambda x: x**2)(np.array([1.0, 2.0]))
@@ -33,103 +37,72 @@ def jacobian(
     """
     if mode not in MODES:
         raise ValueError(f"jacobian: mode={mode!r}; choose one of {', '.join(MODES)}")
-    numbers, numbers_spec = flatten(argnums)
+    backward = VjpFunction(function, argnums, "jacobian")
+    forward = JvpFunction(function, argnums, "jacobian")
 
     def compute(*args: Any, **kwargs: Any) -> Any:
-        chosen = [number % len(args) if -len(args) <= number else number for number in numbers]
-        if any(number >= len(args) for number in chosen):
-            raise ValueError(
-                f"jacobian: argnums={argnums!r} does not fit a call with {len(args)} positional "
-                "arguments"
-            )
-
-        def of_chosen(*parts: Any) -> Any:
-            full = list(args)
-            for number, part in zip(chosen, parts, strict=True):
-                full[number] = part
-            return function(*full, **kwargs)
-
-        primals = tuple(args[number] for number in chosen)
-        value, pullback = vjp(of_chosen, *primals)
-        blocks = _blocks(of_chosen, primals, value, pullback, mode)
-        rows = [unflatten(numbers_spec, _per_argument(primals, columns)) for columns in blocks]
-        return unflatten(flatten(value)[1], rows)
+        value, pullback = backward(*args, **kwargs)
+        outputs, output_spec = flatten(value)
+        numbers, numbers_spec = flatten(argnums)
+        chosen = unflatten(numbers_spec, [args[number] for number in numbers])
+        inputs, input_spec = flatten(chosen)
+        if _mode(mode, inputs, outputs) == "reverse":
+            blocks = [
+                _blocks_of_rows(pullback, outputs, output_spec, inputs, place)
+                for place in range(len(outputs))
+            ]
+        else:
+            columns = [
+                [
+                    flatten(forward(args, unflatten(input_spec, seeds), **kwargs)[1])[0]
+                    for seeds in _unit_seeds(inputs, place)
+                ]
+                for place in range(len(inputs))
+            ]
+            blocks = [
+                [
+                    _block_of_columns([column[place] for column in part], output, leaf)
+                    for part, leaf in zip(columns, inputs, strict=True)
+                ]
+                for place, output in enumerate(outputs)
+            ]
+        return unflatten(output_spec, [unflatten(input_spec, block) for block in blocks])
 
     return compute
 
 
-def _per_argument(primals: tuple[Any, ...], columns: Sequence[Any]) -> list[Any]:
-    leaves, spec = flatten(primals)
-    assert len(leaves) == len(columns)
-    return list(unflatten(spec, columns))
+def _mode(mode: str, inputs: list[Any], outputs: list[Any]) -> str:
+    if mode != "auto":
+        return mode
+    if any(aval_of(leaf).dtype.kind == "c" for leaf in (*inputs, *outputs)):
+        return "reverse"
+    fewer_inputs = sum(map(np.size, inputs)) < sum(map(np.size, outputs))
+    return "forward" if fewer_inputs else "reverse"
 
 
-def _blocks(
-    function: Callable[..., Any], primals: tuple[Any, ...], value: Any, pullback: Any, mode: str
-) -> list[list[Any]]:
-    """Return, for each result leaf and argument leaf, the block of the Jacobian."""
-    outputs, output_spec = flatten(value)
-    inputs, input_spec = flatten(primals)
-    sizes = [sum(aval_of(leaf).size for leaf in leaves) for leaves in (inputs, outputs)]
-    kinds = {aval_of(leaf).dtype.kind for leaf in (*inputs, *outputs)}
-    if mode == "auto":
-        mode = "forward" if sizes[0] < sizes[1] and "c" not in kinds else "reverse"
-    if mode == "reverse":
-        return [
-            _stacked(_rows(pullback, outputs, output_spec, place), aval_of(output).shape, inputs)
-            for place, output in enumerate(outputs)
-        ]
-    columns = [
-        _columns(function, primals, inputs, input_spec, place) for place in range(len(inputs))
-    ]
-    return [
-        [
-            _last_axes([flatten(tangent)[0][place] for tangent in column], output, inputs[number])
-            for number, column in enumerate(columns)
-        ]
-        for place, output in enumerate(outputs)
-    ]
+def _unit_seeds(leaves: list[Any], place: int) -> Iterator[list[Any]]:
+    """Yield, for each element of one leaf, arrays like the leaves with a single one in them."""
+    seeds = [np.zeros(aval_of(leaf).shape, aval_of(leaf).dtype) for leaf in leaves]
+    aval = aval_of(leaves[place])
+    for unit in np.eye(aval.size, dtype=aval.dtype).reshape(aval.size, *aval.shape):
+        yield [*seeds[:place], unit, *seeds[place + 1 :]]
 
 
-def _rows(pullback: Any, outputs: list[Any], spec: Any, place: int) -> list[list[Any]]:
-    rows = []
-    for unit in _units(outputs[place]):
-        seeds = [unit if k == place else _zeros(leaf) for k, leaf in enumerate(outputs)]
-        rows.append(flatten(pullback(unflatten(spec, seeds)))[0])
-    return rows
-
-
-def _columns(
-    function: Callable[..., Any], primals: tuple[Any, ...], inputs: list[Any], spec: Any, place: int
+def _blocks_of_rows(
+    pullback: Callable[[Any], Any], outputs: list[Any], spec: Any, inputs: list[Any], place: int
 ) -> list[Any]:
-    columns = []
-    for unit in _units(inputs[place]):
-        tangents = [unit if k == place else _zeros(leaf) for k, leaf in enumerate(inputs)]
-        columns.append(jvp(function, primals, unflatten(spec, tangents))[1])
-    return columns
-
-
-def _zeros(leaf: Any) -> np.ndarray:
-    aval = aval_of(leaf)
-    return np.zeros(aval.shape, aval.dtype)
-
-
-def _units(leaf: Any) -> list[np.ndarray]:
-    """Return the arrays like `leaf` with a single one in them."""
-    aval = aval_of(leaf)
-    return list(np.eye(aval.size, dtype=aval.dtype).reshape(aval.size, *aval.shape))
-
-
-def _stacked(rows: list[list[Any]], shape: tuple[int, ...], inputs: list[Any]) -> list[Any]:
+    rows = [flatten(pullback(unflatten(spec, seeds)))[0] for seeds in _unit_seeds(outputs, place)]
+    shape = aval_of(outputs[place]).shape
+    avals = [aval_of(leaf) for leaf in inputs]
     if not rows:
-        return [np.zeros(shape + aval_of(leaf).shape, aval_of(leaf).dtype) for leaf in inputs]
+        return [np.zeros(shape + aval.shape, aval.dtype) for aval in avals]
     return [
-        np.stack(column).reshape(shape + aval_of(leaf).shape)
-        for column, leaf in zip(zip(*rows, strict=True), inputs, strict=True)
+        np.stack([row[number] for row in rows]).reshape(shape + aval.shape)
+        for number, aval in enumerate(avals)
     ]
 
 
-def _last_axes(columns: list[Any], output: Any, leaf: Any) -> Any:
+def _block_of_columns(columns: list[Any], output: Any, leaf: Any) -> Any:
     shape = aval_of(output).shape + aval_of(leaf).shape
     if not columns:
         return np.zeros(shape, aval_of(output).dtype)
@@ -162,21 +135,20 @@ def hvp(function: Callable[..., Any], primals: Any, vector: Any) -> Any:
     """
     single = not isinstance(primals, tuple)
     args = (primals,) if single else primals
-    vectors = (vector,) if single else vector
-    gradient = _gradients(function)[len(args)]
-    _, product = jvp(gradient, args, vectors)
+    vectors = (vector,) if single else tuple(vector)
+    _, product = _gradients(function)[len(args)](args, vectors)
     return product[0] if single else product
 
 
-class _Gradients(dict[int, Any]):
-    """Gradients of one function with respect to its first n arguments, by n."""
+class _Gradients(dict[int, JvpFunction]):
+    """Forward mode over the gradient of one function in its first n arguments, by n."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__()
         self._function = function
 
-    def __missing__(self, count: int) -> Any:
-        self[count] = made = grad(self._function, tuple(range(count)))
+    def __missing__(self, count: int) -> JvpFunction:
+        self[count] = made = JvpFunction(grad(self._function, tuple(range(count))), name="hvp")
         return made
 
 

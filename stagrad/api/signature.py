@@ -44,6 +44,11 @@ class Signature:
             if isinstance(leaf, Aval)
         ]
 
+    @property
+    def avals(self) -> list[Aval]:
+        """The avals of the leaves that are traced, in order."""
+        return [leaf for leaf in self.leaves if isinstance(leaf, Aval)]
+
     def with_static(self, positions: frozenset[int]) -> "Signature":
         """Return the signature with some integer leaves static."""
         leaves = list(self.leaves)
@@ -123,6 +128,12 @@ class Parameters:
             return self._array_leaf(spec, position, value)
         if isinstance(value, Static):
             value = value.value
+        if isinstance(value, np.random.Generator | np.random.RandomState):
+            raise DTypeError(
+                f"{self.describe(spec, position)} is a random generator: what it draws while the "
+                "function is traced would be used at every later call. Pass the numbers, or use "
+                "stagrad.random with an explicit key"
+            )
         try:
             hash(value)
         except TypeError:

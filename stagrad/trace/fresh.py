@@ -70,7 +70,8 @@ class FreshArray(np.ndarray):
             super().__setitem__(index, value)
 
     def _as_view(self, result: Any, remake: Callable[[Tracer], Tracer]) -> Any:
-        if isinstance(result, FreshArray) and np.may_share_memory(result, self):
+        shares = isinstance(result, FreshArray) and np.may_share_memory(result, self)
+        if shares and result is not self:
             result._parent = self
             result._remake = remake
         return result
@@ -87,7 +88,7 @@ class FreshArray(np.ndarray):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
         from stagrad.trace.protocols import call_ufunc
 
-        out = keywords.get("out") or ()
+        out: tuple[Any, ...] = keywords.get("out") or ()
         if _is_traced((inputs, out, keywords.get("where"))):
             return call_ufunc(ufunc, method, *inputs, **keywords)
         if out:

@@ -10,6 +10,7 @@ check cannot see: state reached through calls into libraries, and Python-level s
 import dis
 import functools
 import inspect
+import random
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 from typing import Any
 
 import numpy as np
+
+from stagrad.errors import TraceError
 
 _LOADS_GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _LOADS_CELL = frozenset({"LOAD_DEREF", "LOAD_CLASSDEREF"})
@@ -148,6 +151,13 @@ class Guards:
             return
         if isinstance(value, ModuleType | BuiltinFunctionType | np.ufunc) or _is_library(value):
             return
+        if isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
+            name = ".".join((path.root, *path.attributes))
+            raise TraceError(
+                f"the function reads the random generator {name!r}: numbers drawn while it is "
+                "traced would be used at every later call. Draw them outside and pass them in, or "
+                "use stagrad.random with an explicit key."
+            )
         self._note_arrays(value)
         content = _content(value)
         if content is not None and isinstance(value, list | dict | set | tuple):

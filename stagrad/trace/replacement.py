@@ -8,6 +8,7 @@ difference.
 """
 
 import contextlib
+import functools
 import importlib
 import sys
 import threading
@@ -17,10 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from stagrad.errors import TraceError
 from stagrad.ops.convert import holds_traced
 from stagrad.ops.define import FUNCTIONS, SCIPY
 from stagrad.trace.fresh import np_originals, np_replacements
 from stagrad.trace.protocols import detached
+from stagrad.trace.sources import quote_user_line
 from stagrad.trace.state import current_trace
 
 # Code that looks a NumPy function up in the table while a trace runs finds the replacement's entry.
@@ -31,6 +34,30 @@ FUNCTIONS.update(
         if original in FUNCTIONS
     }
 )
+
+
+def _refusing(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def draw(*arguments: Any, **keywords: Any) -> Any:
+        if current_trace() is not None:
+            raise TraceError(
+                f"np.random.{name} is called while a function is traced: its numbers would be "
+                f"drawn once and used at every later call.{quote_user_line()}\nDraw them outside "
+                "and pass them in, or use stagrad.random with an explicit key."
+            )
+        return original(*arguments, **keywords)
+
+    return draw
+
+
+random_originals: dict[str, Callable[..., Any]] = {
+    name: value
+    for name, value in vars(np.random).items()
+    if isinstance(getattr(value, "__self__", None), np.random.RandomState)
+}
+random_replacements = {
+    name: _refusing(name, original) for name, original in random_originals.items()
+}
 
 _lock = threading.RLock()
 _depth = 0
@@ -63,8 +90,7 @@ def _enter() -> None:
     with _lock:
         _depth += 1
         if _depth == 1:
-            for name, replacement in np_replacements.items():
-                setattr(np, name, replacement)
+            _set(np_replacements, random_replacements)
             for exchange in _exchanges():
                 exchange.enter()
 
@@ -74,10 +100,16 @@ def _leave() -> None:
     with _lock:
         _depth -= 1
         if _depth == 0:
-            for name, original in np_originals.items():
-                setattr(np, name, original)
+            _set(np_originals, random_originals)
             for exchange in _exchanges():
                 exchange.leave()
+
+
+def _set(functions: dict[str, Any], random: dict[str, Any]) -> None:
+    for name, function in functions.items():
+        setattr(np, name, function)
+    for name, function in random.items():
+        setattr(np.random, name, function)
 
 
 def _replace_imported(names: dict[str, Any]) -> list[tuple[dict[str, Any], str, Any]]:

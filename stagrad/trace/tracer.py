@@ -65,7 +65,7 @@ class Tracer(Operators):
         self._seen = 0 if base is None else base.root._version
 
     @property
-    def aval(self) -> Aval:
+    def aval(self) -> Aval:  # type: ignore[override]
         """Shape and dtype; they never change, whatever is written."""
         return self._node.avals[0]
 
@@ -155,7 +155,7 @@ class Tracer(Operators):
         from stagrad.trace.selection import selected
 
         selection = selected(self, index)
-        return super().__getitem__(index) if selection is None else selection  # type: ignore[misc]
+        return super().__getitem__(index) if selection is None else selection
 
     def __setitem__(self, index: Any, value: Any) -> None:
         from stagrad.ops.indexing import store
@@ -198,7 +198,7 @@ class Tracer(Operators):
 
     def sort(self, axis: int = -1, **keywords: Any) -> None:
         """Sort in place along an axis."""
-        self[...] = np.sort(self, axis=axis, **keywords)  # type: ignore[call-overload]
+        self[...] = np.sort(self, axis=axis, **keywords)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
         from stagrad.trace.protocols import call_ufunc
@@ -238,7 +238,7 @@ class Tracer(Operators):
             "with np.zeros or np.array, or pass it as an argument",
         )
 
-    __int__ = __complex__ = __float__  # type: ignore[assignment]
+    __int__ = __complex__ = __float__
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         self._refuse(
