@@ -70,7 +70,7 @@ def name_nodes(nodes: Iterable[Node], names: Names | None = None) -> dict[Node, 
         if node not in result:
             letter = _LETTERS.get(node.primitive, "v")
             result[node] = names.generated(letter)
-    return result
+    return {node: result[node] for node in nodes}
 
 
 _LETTERS = {input_p: "x", constant_p: "c"}
