@@ -164,6 +164,6 @@ def _require_scalar(aval: Aval, name: str, parameters: Parameters) -> None:
         )
     if not np.issubdtype(aval.dtype, np.floating):
         raise DTypeError(
-            f"{name}: {parameters.function_name} returns {aval.dtype}; a gradient needs a float"
+            f"{name}: {parameters.function_name} returns {aval.dtype}, not a real float"
             + (". Take np.abs or np.real of it" if aval.dtype.kind == "c" else "")
         )

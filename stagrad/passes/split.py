@@ -20,7 +20,7 @@ class Split:
 
 
 def split(graph: Graph, seeds: int, cotangents: int) -> Split:
-    """Split a graph made by `reverse`, given how many last inputs are seeds, last outputs cotangents.
+    """Split a graph made by `reverse`: its last inputs are seeds, its last outputs cotangents.
 
     Constants, and movements of values that are kept anyway, are redone backward rather than kept.
     """

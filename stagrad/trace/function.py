@@ -15,11 +15,13 @@ from stagrad.trace.tracer import SpecializeInput, Tracer
 from stagrad.trace.trees import TreeSpec, flatten, unflatten
 
 
-@dataclass(frozen=True)
 class StaticLeaf:
     """An argument leaf that tracing treats as a fixed Python value."""
 
-    value: Any
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def _trace_once(
         captures=tuple(value for _, value in captures),
         mutated=tuple(mutated),
         static=static,
-        guards=guards.finished(derived=trace.derived),
+        guards=guards.finished(derived=trace.derived, relied_on=trace.relied_on),
     )
 
 

@@ -12,7 +12,7 @@ import functools
 import inspect
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -132,16 +132,17 @@ class Guards:
             current = current.base
         return False
 
-    def finished(self, *, derived: bool) -> "Guards":
+    def finished(self, *, derived: bool, relied_on: Iterable[np.ndarray] = ()) -> "Guards":
         """Return the guards of a finished trace.
 
-        With `derived`, numbers computed by plain NumPy outside the trace's sight went into it; they
-        may come from any live array, whose contents are then checked as well.
+        The contents of the arrays it relied on are checked as well. With `derived`, numbers
+        computed by plain NumPy outside the trace's sight went into it; they may come from any live
+        array, so the contents of all of those are checked.
         """
         # Containers as the function left them: it may keep a log of its own traces.
         self.contents = [(path, _content(path.read())) for path, _ in self.contents]
-        if derived:
-            self.snapshots = [(array, array.copy()) for array in self.arrays.values()]
+        checked = self.arrays.values() if derived else relied_on
+        self.snapshots = [(array, array.copy()) for array in checked]
         return self
 
     def _guard(self, path: Path) -> Iterator[tuple[FunctionType, Any]]:

@@ -45,6 +45,7 @@ class Trace:
         self.located = located
         self.input_positions: dict[Node, int] = {}
         self.derived = False
+        self.relied_on: list[np.ndarray] = []
         self._live = live
         self._location: tuple[Source | None, str | None] | None = None
         self.captures: list[tuple[Node, Any]] = []
@@ -95,6 +96,15 @@ class Trace:
         self.derived = self.derived or isinstance(value, np.generic)
         constant = self.builder.constant(value, aval_of(value).dtype, weak=weak)
         return Tracer(self, constant, scalar=True)
+
+    def rely_on(self, array: np.ndarray) -> None:
+        """Note that the program was shaped by an array's numbers, which each call has to check."""
+        if isinstance(array, FreshArray):
+            return
+        if self._live is not None and self._live(array):
+            self.relied_on.append(array)
+        else:
+            self.derived = True
 
     def _lift_array(self, value: np.ndarray) -> Tracer:
         if isinstance(value, FreshArray):

@@ -136,6 +136,10 @@ class Tracer(Operators):
         """Return another value as a traced one of the running trace."""
         return self._running_trace("combined with a value").lift(value, weak=weak)
 
+    def rely_on(self, array: Any) -> None:
+        """Note that the running trace is shaped by an array's numbers; see Trace.rely_on."""
+        self._running_trace("read").rely_on(array)
+
     def _running_trace(self, use: str) -> "Trace":
         trace = current_trace()
         if trace is None:
