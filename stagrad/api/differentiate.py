@@ -93,7 +93,7 @@ def gradient_builder(
             result = (result, gradients)
         else:
             result = (gradients, auxiliary) if has_aux else gradients
-        return Program(graph, traced.captures, placed(result))
+        return Program(graph, traced.captures, placed(result), traced=traced.graph)
 
     return build
 

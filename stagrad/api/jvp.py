@@ -57,7 +57,9 @@ class JvpFunction(CompiledFunction):
             slots([tangent_of[leaf]])[0] if leaf in tangent_of else None for leaf in outputs.leaves
         ]
         trees = unflatten(outputs.spec, value), unflatten(outputs.spec, tangent)
-        return Program(graph, traced.captures, placed(trees))
+        return Program(
+            graph, traced.captures, placed(trees), traced=traced.graph, made_by="forward"
+        )
 
     def _seeds(self, signature: Signature, tangents: Any) -> list[Any]:
         """Return one tangent array per differentiated leaf, checked against its aval."""

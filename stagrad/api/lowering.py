@@ -1,7 +1,7 @@
 """Lowering: a program through every stage, with each stage open to inspection."""
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stagrad.api.program import Program
@@ -15,8 +15,8 @@ from stagrad.runtime import load
 class Lowered:
     """A function lowered for given avals; nothing has run yet.
 
-    - graph: the graph as traced and differentiated, before any pass.
-    - stages: name → graph after each pass, in order.
+    - graph: the graph as traced and differentiated, before any optimisation.
+    - stages: name → graph as traced (`trace`), as differentiated (`reverse`) and after each pass.
     - schedule: kernels, library calls and the memory plan.
     - source: the emitted module's text.
     """
@@ -28,7 +28,7 @@ class Lowered:
 
     @property
     def graph(self) -> Graph:
-        """The graph before any pass."""
+        """The graph as traced and differentiated, before any optimisation."""
         return self.program.graph
 
     @functools.cached_property
@@ -37,8 +37,14 @@ class Lowered:
 
     @property
     def stages(self) -> Mapping[str, Graph]:
-        """The graph after each pass, by the pass's name, in order."""
-        return self._lowering.stages
+        """The graph after each pass, by the pass's name, in order; the first is `trace`."""
+        return dict(self._made()) | self._lowering.stages
+
+    def _made(self) -> Iterator[tuple[str, Graph]]:
+        """Yield what the graph was made of, and itself, each with the name of its maker."""
+        if self.program.traced is not None:
+            yield "trace", self.program.traced
+        yield self.program.made_by, self.program.graph
 
     @property
     def schedule(self) -> Schedule:

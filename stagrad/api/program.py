@@ -30,13 +30,16 @@ class Program:
     """A graph with what surrounds it.
 
     The graph's inputs are the array leaves of the call, then `captures`. `written` pairs input
-    positions with the outputs to be copied back into the caller's arrays.
+    positions with the outputs to be copied back into the caller's arrays. `traced` is the function
+    as it was traced, `made_by` the pass that made the graph of it.
     """
 
     graph: Graph
     captures: tuple[Any, ...]
     result: Result
     written: tuple[tuple[int, int], ...] = ()
+    traced: Graph | None = None
+    made_by: str = "reverse"
 
     def pruned(self) -> "Program":
         """Return the program without graph outputs that nothing asks for."""
@@ -54,6 +57,8 @@ class Program:
                 ),
             ),
             tuple((position, places[output]) for position, output in self.written),
+            self.traced,
+            self.made_by,
         )
 
 
@@ -64,6 +69,8 @@ def primal_program(traced: Traced) -> Program:
         traced.captures,
         Result(traced.output_spec, traced.output_leaves),
         traced.mutated,
+        traced.graph,
+        "recognize",
     )
 
 
