@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from stagrad.codegen.blocks import BlockFunction, in_blocks
 from stagrad.codegen.body import Body
 from stagrad.codegen.expression import (
+    ATOM,
     Text,
     apply,
     dtype_text,
@@ -155,8 +156,8 @@ class _Module:
             self.body.statement(f"del {', '.join(names)}", None)
 
     def _returned(self, buffer: Buffer) -> str:
-        text = self.body.read(buffer.name, None).text
-        return text if buffer.aval.shape else f"{text}[()]"
+        text = self.body.read(buffer.name, None)
+        return text.text if buffer.aval.shape else f"{text.within(ATOM - 1)}[()]"
 
 
 def _names_read(schedule: Schedule) -> Iterator[str]:
