@@ -22,13 +22,13 @@ def chunks(
 ) -> Chunks | None:
     """Return how to cut a kernel, or None where it is best computed in one piece."""
     kernel = Kernel("", space, cols, statements)
-    work = [item for item in statements if isinstance(item, Scalar)]
-    folds = [item for item in statements if isinstance(item, Reduce)]
-    if kernel.size < MINIMUM_POINTS or len(work) + len(folds) < 2:
+    work: list[Scalar | Reduce] = [item for item in statements if isinstance(item, Scalar | Reduce)]
+    folds = [item for item in work if isinstance(item, Reduce)]
+    if kernel.size < MINIMUM_POINTS or len(work) < 2:
         return None
     if any(not set(fold.over) <= fold.operand.axes for fold in folds):
         return None
-    itemsize = max(item.dtype.itemsize for item in (*work, *folds))
+    itemsize = max(item.dtype.itemsize for item in work)
     points = CHUNK_BYTES // itemsize
     fitting = [axis for axis in kernel.rows if kernel.size // space[axis] <= points]
     if not kernel.rows:

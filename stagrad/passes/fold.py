@@ -1,0 +1,35 @@
+"""Constant folding: what depends on constants alone is computed while compiling."""
+
+import numpy as np
+
+from stagrad.ir import Graph, Kind, Literal, Node, constant_p
+from stagrad.passes.rewrite import Rewriter, rewrite
+
+FOLDED_ELEMENTS = 1024
+"""Largest result that is folded: what saves a microsecond must not cost megabytes of source."""
+
+
+def fold(graph: Graph) -> Graph:
+    """Return the graph with operations on constants replaced by their results."""
+    return rewrite(graph, {}, (fold_constant,))
+
+
+def fold_constant(rewriter: Rewriter, node: Node) -> Node | None:
+    """Evaluate an operation whose operands are all constants, with NumPy, as at run time.
+
+    An array made of numbers is not evaluated: it costs less as an operation than as a constant.
+    """
+    primitive = node.primitive
+    if not node.inputs or primitive.multiple or primitive.kind in (Kind.LEAF, Kind.CONTROL):
+        return None
+    if any(operand.primitive is not constant_p for operand in node.inputs):
+        return None
+    if node.aval.size > FOLDED_ELEMENTS:
+        return None
+    if node.aval.shape and all(not operand.aval.shape for operand in node.inputs):
+        return None
+    with np.errstate(all="ignore"):
+        operands = tuple(operand.params["value"].array for operand in node.inputs)
+        result = primitive.evaluate(operands, node.params)
+    array = np.asarray(result, dtype=node.aval.dtype).reshape(node.aval.shape)
+    return rewriter.builder.constant(Literal(array), weak=node.aval.weak)
