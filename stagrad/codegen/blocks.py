@@ -23,7 +23,7 @@ def in_blocks(kernel, extent, length, *arrays):  # type: ignore[no-untyped-def]
     blocks = [(slice(start, start + length), number) for number, start in enumerate(starts)]
     blocks.reverse()
 
-    def work():  # type: ignore[no-untyped-def]
+    def work() -> None:
         with np.errstate(all="ignore"):
             while blocks:
                 try:

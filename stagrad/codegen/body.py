@@ -75,7 +75,7 @@ class Body:
 
 
 def _comment(node: Node | None) -> str:
-    """Return where in the user's program a value belongs: its line, or the one it differentiates."""
+    """Return the line of the user's program that a value comes from or differentiates."""
     prefix = ""
     while node is not None and node.source is None:
         node = node.primal

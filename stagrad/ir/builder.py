@@ -76,6 +76,17 @@ class Builder:
             self._nodes[key] = node
         return node
 
+    def rebuilt(self, node: Node, inputs: tuple[Node, ...], primal: Node | None) -> Node:
+        """Add another graph's node over new operands of the same avals; keep what describes it."""
+        key = self._key(node.primitive, inputs, node.params)
+        known = self._nodes.get(key)
+        if known is None:
+            known = Node(
+                node.primitive, inputs, node.params, node.avals, node.source, node.name, primal
+            )
+            self._nodes[key] = known
+        return known
+
     @staticmethod
     def _abstract_eval(
         primitive: Primitive, inputs: tuple[Node, ...], params: Params, source: Source | None
