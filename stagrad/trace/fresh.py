@@ -15,6 +15,7 @@ import numpy as np
 
 from stagrad.ir import Primitive
 from stagrad.ops.convert import as_value, holds_traced
+from stagrad.ops.define import FUNCTIONS
 from stagrad.trace.state import current_trace
 from stagrad.trace.tracer import Tracer
 
@@ -179,10 +180,16 @@ def _creating(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(original)
     def create(*arguments: Any, **keywords: Any) -> Any:
+        from stagrad.trace.protocols import call_function
+
         if current_trace() is None or _is_called_by_stagrad():
             return original(*arguments, **keywords)
         if converts and arguments and _is_convertible(arguments[0]):
             return _converted(name, *arguments, **keywords)
+        if name == "fromiter" and arguments:
+            arguments = (list(arguments[0]), *arguments[1:])
+        if original in FUNCTIONS and _is_traced((arguments, keywords)):
+            return call_function(original, arguments, keywords)
         if name == "empty":
             return _fresh(np_originals["zeros"](*arguments, **keywords))
         result = original(*arguments, **keywords)

@@ -14,7 +14,14 @@ import random
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 import numpy as np
@@ -46,6 +53,29 @@ class Path:
         for attribute in self.attributes:
             value = getattr(value, attribute)
         return value
+
+    def is_plain(self) -> bool:
+        """Say whether reading it runs no code and leads through no library module."""
+        try:
+            value = self._root()
+            for attribute in self.attributes:
+                if _is_library_module(value) or not _is_stored(value, attribute):
+                    return False
+                value = getattr(value, attribute)
+        except (LookupError, AttributeError):
+            return False
+        return True
+
+    def getter(self) -> Iterator[tuple[FunctionType, Any]]:
+        """Yield the function behind a property at the end of the path, with its instance."""
+        parent = Path(self.function, self.root, self.attributes[:-1], self.owner)
+        if not self.attributes or not parent.is_plain():
+            return
+        owner = parent.read()
+        found = inspect.getattr_static(owner, self.attributes[-1], None)
+        function = getattr(found, "fget", getattr(found, "func", None))
+        if isinstance(function, FunctionType) and not _is_library(function):
+            yield function, owner
 
     def source(self, names: dict[str, Any]) -> str:
         """Return the Python expression that reads the value, with its objects put into `names`."""
@@ -85,13 +115,15 @@ class Guards:
     def of(cls, function: Callable[..., Any]) -> "Guards":
         """Collect the guards of a function and of the user functions it can reach by name."""
         guards = cls()
-        seen: set[int] = set()
+        seen: set[tuple[int, int]] = set()
+        guards._note_partial(function)
         pending = list(_functions_in(function))
         while pending:
             found, owner = pending.pop()
-            if id(found.__code__) in seen and owner is None:
+            key = id(found.__code__), id(owner)
+            if key in seen:
                 continue
-            seen.add(id(found.__code__))
+            seen.add(key)
             guards.namespaces[id(found.__globals__)] = found.__globals__
             for value in (*(found.__defaults__ or ()), *(found.__kwdefaults__ or {}).values()):
                 guards._note_arrays(value)
@@ -146,9 +178,13 @@ class Guards:
         return self
 
     def _guard(self, path: Path) -> Iterator[tuple[FunctionType, Any]]:
-        try:
-            value = path.read()
-        except (LookupError, AttributeError):
+        if not path.is_plain():
+            yield from path.getter()
+            return
+        value = path.read()
+        if isinstance(value, MethodType):
+            # Made anew at each access; the instance it is bound to has a guard of its own.
+            yield from _functions_in(value)
             return
         if isinstance(value, ModuleType | BuiltinFunctionType | np.ufunc) or _is_library(value):
             return
@@ -166,6 +202,11 @@ class Guards:
         else:
             self.identities.append((path, value))
         yield from _functions_in(value)
+
+    def _note_partial(self, function: Any) -> None:
+        while isinstance(function, functools.partial):
+            self._note_arrays([*function.args, *function.keywords.values()])
+            function = function.func
 
     def _note_arrays(self, value: Any, depth: int = 3) -> None:
         if isinstance(value, np.ndarray):
@@ -191,12 +232,28 @@ def _functions_in(value: Any) -> Iterator[tuple[FunctionType, Any]]:
         yield value.__func__, value.__self__  # type: ignore[misc]
     elif isinstance(value, FunctionType):
         yield value, None
+    elif isinstance(value, type):
+        for name in ("__init__", "__post_init__"):
+            method = value.__dict__.get(name)
+            if isinstance(method, FunctionType):
+                yield method, None
     elif callable(value) and not isinstance(value, type):
         call = getattr(type(value), "__call__", None)  # noqa: B004 - the function itself is wanted
         if isinstance(call, FunctionType) and not _is_library(call):
             yield call, value
         for wrapped in getattr(value, "wrapped_functions", ()):
             yield from _functions_in(wrapped)
+
+
+def _is_library_module(value: Any) -> bool:
+    return isinstance(value, ModuleType) and value.__name__.partition(".")[0] in _LIBRARIES
+
+
+def _is_stored(value: Any, attribute: str) -> bool:
+    """Say whether an attribute is stored data or a method, so that reading it runs no user code."""
+    found = inspect.getattr_static(value, attribute, None)
+    is_method = isinstance(found, FunctionType | staticmethod | classmethod | MemberDescriptorType)
+    return is_method or not hasattr(type(found), "__get__")
 
 
 def _is_library(value: Any) -> bool:
@@ -246,9 +303,12 @@ def _paths_in(code: CodeType, function: FunctionType, owner: Any) -> Iterator[Pa
     first = code.co_varnames[0] if code.co_argcount else None
     for how, root, attributes in _chains(code):
         if how == "global" or (how == "cell" and root in function.__code__.co_freevars):
-            yield Path(function, root, attributes)
+            path = Path(function, root, attributes)
         elif how == "local" and root == first and owner is not None and attributes:
-            yield Path(function, root, attributes, owner)
+            path = Path(function, root, attributes, owner)
+        else:
+            continue
+        yield path
 
 
 def _content(value: Any, budget: int = _CONTENT_LIMIT) -> Any:

@@ -203,3 +203,55 @@ def test_arrays_made_inside_are_made_of_numbers_of_their_time(size):
 
     x = np.ones(size)
     np.testing.assert_array_equal(stagrad.compile(f)(x), f(x))
+
+
+class Recursive:
+    """Methods that call each other, a property that must not run at guard time, __slots__."""
+
+    __slots__ = ("depth", "reads")
+
+    def __init__(self):
+        self.depth = 2.0
+        self.reads = 0
+
+    @property
+    def counted(self):
+        self.reads += 1
+        return self.depth
+
+    def even(self, x, n):
+        return x * self.depth if n == 0 else self.odd(x, n - 1)
+
+    def odd(self, x, n):
+        return self.even(x, n) + 1.0
+
+    def reading(self, x):
+        return x * self.counted
+
+
+def test_methods_that_call_each_other():
+    model = Recursive()
+    f = stagrad.compile(lambda x: model.even(x, 3))
+    expect(f, 2.0, 7.0)
+    model.depth = 3.0
+    expect(f, 2.0, 9.0)
+
+
+def test_checking_guards_runs_no_user_code():
+    model = Recursive()
+    f = stagrad.compile(model.reading)
+    for _ in range(5):
+        expect(f, 2.0, 4.0)
+    assert model.reads == 1
+    model.depth = 5.0
+    expect(f, 2.0, 10.0)
+
+
+def test_repeated_calls_take_the_generated_path(monkeypatch):
+    model = Model()
+    calls = []
+    compiled = stagrad.compile(lambda x: helper(x) * SCALE + np.sum(model.weights))
+    compiled(X := np.ones(2))
+    monkeypatch.setattr(type(compiled), "_call", lambda *args: calls.append(args))
+    np.testing.assert_array_equal(compiled(X), 2.0 * X * SCALE + 3.0)
+    assert not calls
