@@ -152,6 +152,8 @@ def format_param(value: Any) -> str:
     if isinstance(value, np.dtype):
         return f"xp.{value.name if value.kind != 'b' else 'bool_'}"
     if isinstance(value, Literal):
+        if value.array.size == 0:
+            return f"xp.zeros({value.array.shape}, dtype={format_param(value.array.dtype)})"
         text = np.array2string(value.array, separator=", ", threshold=2**62, floatmode="unique")
         return f"xp.array({text}, dtype={format_param(value.array.dtype)})"
     if isinstance(value, float):

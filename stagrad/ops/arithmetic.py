@@ -1,5 +1,6 @@
 """Arithmetic: `+ - *`, division in all its forms, comparison, and the masked products of rules."""
 
+from collections.abc import Callable
 from typing import Any
 
 from stagrad.ir import ZERO
@@ -52,6 +53,20 @@ positive_p, positive = elementwise(
     doc="The number itself, in a new array.",
 )
 
+
+def _masked_tangent(
+    along_first: Callable[..., Any], along_second: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return the forward rule of a masked product: the cotangent masks both of its terms."""
+
+    def jvp(primals: Any, tangents: Any, out: Any) -> Any:
+        rules = zip((along_first, along_second), tangents, strict=True)
+        terms = [rule(tangent, out, *primals) for rule, tangent in rules if tangent is not None]
+        return terms[0] if len(terms) == 1 else terms[0] + terms[1]
+
+    return jvp
+
+
 # A zero cotangent means "the result does not depend on this": it must contribute zero even where
 # the partial derivative is infinite or NaN (the branch that `where` did not select). The derivative
 # of the product with respect to the cotangent is the plain partial, so second derivatives survive.
@@ -64,6 +79,10 @@ masked_multiply_p, masked_multiply = elementwise(
         lambda ct, out, cotangent, partial: masked_multiply(ct, partial),
         lambda ct, out, cotangent, partial: masked_multiply(ct, cotangent),
     ),
+    jvp=_masked_tangent(
+        lambda tangent, out, cotangent, partial: masked_multiply(tangent, partial),
+        lambda tangent, out, cotangent, partial: masked_multiply(cotangent, tangent),
+    ),
     doc="Cotangent times partial derivative, zero where the cotangent is zero.",
 )
 
@@ -75,6 +94,10 @@ masked_divide_p, masked_divide = elementwise(
     vjps=(
         lambda ct, out, cotangent, y: masked_divide(ct, y),
         lambda ct, out, cotangent, y: masked_multiply(ct, -masked_divide(out, y)),
+    ),
+    jvp=_masked_tangent(
+        lambda tangent, out, cotangent, y: masked_divide(tangent, y),
+        lambda tangent, out, cotangent, y: masked_multiply(out, -tangent / y),
     ),
     doc="Cotangent over a number, zero where the cotangent is zero.",
 )

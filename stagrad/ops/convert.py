@@ -41,6 +41,8 @@ def as_value(x: Any) -> Any:
 def as_array(x: Any) -> Any:
     """Return an array-like as an array: as `as_value` does, but no Python scalar, traced or not."""
     value = as_value(x)
+    if isinstance(value, np.ndarray):
+        return value
     if not is_traced(value):
         return np.asarray(value)
     aval = aval_of(value)

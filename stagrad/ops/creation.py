@@ -13,6 +13,7 @@ from stagrad.ops.convert import as_array, as_value, is_traced
 from stagrad.ops.define import UFUNCS, implements
 from stagrad.ops.joining import join
 from stagrad.ops.movement import astype, broadcast_to, constant, reshape
+from stagrad.ops.promote import common_loop, loop_types
 from stagrad.ops.selection import select
 from stagrad.ops.shaping import as_shape, expand_dims, moveaxis
 
@@ -134,9 +135,9 @@ def linspace(
 ) -> Any:
     """Return `num` numbers from `start` to `stop`, evenly spaced along a new axis."""
     num = _count(num)
-    first, last = as_array(start), as_array(stop)
-    kind = np.result_type(aval_of(first).dtype, aval_of(last).dtype, float(num))
-    first, last = astype(first, kind), astype(last, kind)
+    bounds = [aval_of(as_value(start)), aval_of(as_value(stop))]
+    _, kind = common_loop((*loop_types(bounds), float))
+    first, last = astype(as_array(start), kind), astype(as_array(stop), kind)
     intervals = num - 1 if endpoint else num
     step = (last - first) / intervals if intervals > 0 else (last - first) * math.nan
     shape = np.broadcast_shapes(aval_of(first).shape, aval_of(last).shape)
@@ -203,7 +204,8 @@ def geomspace(
     """Return `num` numbers from `start` to `stop`, each a constant multiple of the one before."""
     num = _count(num)
     first, last = as_array(start), as_array(stop)
-    kind = np.result_type(aval_of(first).dtype, aval_of(last).dtype, float(num))
+    least = np.float64 if dtype is None else np.dtype(dtype)
+    kind = np.result_type(aval_of(first).dtype, aval_of(last).dtype, least, 1.0)
     first, last = astype(first, kind), astype(last, kind)
     shape = np.broadcast_shapes(aval_of(first).shape, aval_of(last).shape)
     places = np.arange(num).reshape((num,) + (1,) * len(shape))

@@ -165,6 +165,18 @@ def known_array(x: Any) -> np.ndarray | None:
     return None
 
 
+def settled(x: Any, *, like: Any) -> np.ndarray | None:
+    """Return `known_array(x)` for a use that shapes the program, which `like` is told of.
+
+    A trace then checks at each call that a live array still holds these numbers.
+    """
+    array = known_array(x)
+    rely_on = getattr(like, "rely_on", None)
+    if array is not None and rely_on is not None and isinstance(x, np.ndarray):
+        rely_on(x)
+    return array
+
+
 scatter_p = register(
     Primitive(
         name="scatter",

@@ -151,6 +151,10 @@ class Operators:
         order = axes[0] if len(axes) == 1 else axes or None
         return FUNCTIONS[np.transpose](self, order)
 
+    def compress(self, condition: Any, axis: int | None = None) -> Any:
+        """The entries along an axis where a known condition holds."""
+        return fresh(FUNCTIONS[np.compress](condition, self, axis))
+
     def flatten(self, order: str = "C") -> Any:
         """A one-dimensional copy."""
         return fresh(FUNCTIONS[np.ravel](self, order))
@@ -186,7 +190,7 @@ VIEWS = frozenset({"diagonal", "ravel", "squeeze", "swapaxes"})
 """The methods whose result shares memory with the array, so that writing one writes the other."""
 
 METHODS = (
-    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "compress",
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip",
     "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ptp",
     "ravel", "repeat", "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take",
     "trace", "var",

@@ -8,9 +8,9 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from stagrad.errors import UnsupportedError
 from stagrad.ir import aval_of
-from stagrad.ops.convert import as_array, is_traced
+from stagrad.ops.convert import as_array, as_value, is_traced
 from stagrad.ops.define import UFUNCS, implements
-from stagrad.ops.gather import gather
+from stagrad.ops.gather import gather, settled
 from stagrad.ops.joining import join
 from stagrad.ops.movement import astype, broadcast_to, constant, reshape, zeros
 from stagrad.ops.shaping import as_shape, moveaxis, ravel
@@ -58,7 +58,8 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, aval_of(x).ndim)
     shape = aval_of(x).shape
-    counts = np.asarray(repeats)
+    counts = settled(as_value(repeats), like=x)
+    assert counts is not None
     if counts.size == 1:
         count = int(counts.reshape(()))
         if count < 0:
@@ -114,8 +115,8 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     if axis is None:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, aval_of(x).ndim)
-    _require_known(obj, "delete")
-    return pick(x, np.delete(np.arange(aval_of(x).shape[axis]), obj), axis)
+    places = _known_places(obj, "delete", like=x)
+    return pick(x, np.delete(np.arange(aval_of(x).shape[axis]), places), axis)
 
 
 @implements(np.insert)
@@ -126,7 +127,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
         x, axis = ravel(x), 0
     shape = aval_of(x).shape
     axis = normalize_axis_index(axis, len(shape))
-    _require_known(obj, "insert")
+    obj = _known_places(obj, "insert", like=x)
     added = astype(as_array(values), aval_of(x).dtype)
     given = aval_of(added).shape
     added = reshape(added, (1,) * (len(shape) - len(given)) + given)
@@ -143,12 +144,16 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     return pick(join([x, added], axis), order, axis)
 
 
-def _require_known(obj: Any, name: str) -> None:
-    if is_traced(obj):
+def _known_places(obj: Any, name: str, *, like: Any) -> Any:
+    if isinstance(obj, slice | int | np.integer):
+        return obj
+    places = settled(as_value(obj), like=like)
+    if places is None:
         raise UnsupportedError(
             f"{name}: the result depends on the places in `obj`, which are traced; they must be "
             "known while the function is traced"
         )
+    return places.astype(np.intp) if places.size == 0 else places
 
 
 @implements(np.resize)

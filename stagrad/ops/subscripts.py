@@ -16,7 +16,7 @@ import numpy as np
 from stagrad.errors import UnsupportedError
 from stagrad.ir import aval_of
 from stagrad.ops.convert import as_value, is_traced
-from stagrad.ops.gather import are_neighbours, gathered_shape, known_array
+from stagrad.ops.gather import are_neighbours, gathered_shape, known_array, settled
 from stagrad.ops.movement import constant
 from stagrad.ops.slicing import Region, Span, region_shape, span
 
@@ -80,7 +80,7 @@ def subscript_of(index: Any, shape: tuple[int, ...], *, like: Any) -> Subscript:
     Raises IndexError as NumPy does, and UnsupportedError for what needs concrete numbers.
     """
     entries = index if isinstance(index, tuple) else (index,)
-    items = _expand_ellipsis([part for entry in entries for part in _parts(entry)], shape)
+    items = _expand_ellipsis([part for entry in entries for part in _parts(entry, like)], shape)
     _check_masks(items, shape)
     return _Assembly(shape, like).add(items).subscript()
 
@@ -93,7 +93,7 @@ class _Mask:
         self.extent = extent
 
 
-def _parts(entry: Any) -> list[Any]:
+def _parts(entry: Any, like: Any) -> list[Any]:
     """Return an index entry as parts of which each stands for at most one axis."""
     if entry is None or entry is Ellipsis:
         return [entry]
@@ -108,7 +108,7 @@ def _parts(entry: Any) -> list[Any]:
     value = as_value(entry)
     aval = aval_of(value)
     if aval.dtype.kind == "b":
-        return _mask_parts(value)
+        return _mask_parts(value, like)
     if aval.size == 0 and isinstance(entry, list | tuple):
         return [np.zeros(aval.shape, dtype=np.intp)]
     if aval.dtype.kind not in "iu":
@@ -146,8 +146,8 @@ def _checked_slice(entry: slice) -> slice:
     return entry
 
 
-def _mask_parts(mask: Any) -> list[Any]:
-    array = known_array(mask)
+def _mask_parts(mask: Any, like: Any) -> list[Any]:
+    array = settled(mask, like=like)
     if array is None:
         raise UnsupportedError(
             f"indexing: x[mask] with a traced mask ({aval_of(mask)}) has a shape that depends on "
