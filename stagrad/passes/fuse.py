@@ -356,8 +356,8 @@ def _ordered(clusters: list[Cluster], access: dict[Node, Access]) -> Iterator[Cl
                 if producer != number and number not in readers[producer]:
                     readers[producer].add(number)
                     waiting[number] += 1
-    finished = [max(node.serial for node in cluster.nodes) for cluster in clusters]
-    heap = [(finished[number], number) for number, count in enumerate(waiting) if count == 0]
+    order = _preferred_order(clusters, readers, owner, access)
+    heap = [(order[number], number) for number, count in enumerate(waiting) if count == 0]
     heapq.heapify(heap)
     while heap:
         _, number = heapq.heappop(heap)
@@ -365,4 +365,26 @@ def _ordered(clusters: list[Cluster], access: dict[Node, Access]) -> Iterator[Cl
         for reader in readers[number]:
             waiting[reader] -= 1
             if waiting[reader] == 0:
-                heapq.heappush(heap, (finished[reader], reader))
+                heapq.heappush(heap, (order[reader], reader))
+
+
+def _preferred_order(
+    clusters: list[Cluster],
+    readers: list[set[int]],
+    owner: dict[Node, int],
+    access: dict[Node, Access],
+) -> list[float]:
+    """Return for each cluster when it would best run: when the program's text had got there.
+
+    An operation that can update its operand in place comes after the operand's other readers, which
+    saves the copy that they would need.
+    """
+    order: list[float] = [max(node.serial for node in cluster.nodes) for cluster in clusters]
+    for number, cluster in enumerate(clusters):
+        node = cluster.nodes[0]
+        if cluster.space is None and node.primitive.update is not None:
+            producer = owner.get(base_of(node.inputs[0], access))
+            if producer is not None:
+                others = (order[other] for other in readers[producer] if other != number)
+                order[number] = max(order[number], max(others, default=0) + 0.5)
+    return order

@@ -1,43 +1,47 @@
-"""Running passes one after another, and lowering a graph all the way to a schedule."""
+"""Running passes one after another."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
 
+from stagrad.errors import VerifyError
 from stagrad.ir import Graph
-from stagrad.ir.kernel import Schedule
-from stagrad.passes.schedule import schedule
+from stagrad.ir.verify import verify_graph
 
 Pass = Callable[[Graph], Graph]
-
-
-@dataclass(frozen=True, slots=True)
-class Lowering:
-    """A graph on its way to a target: the graph after each pass, and the schedule."""
-
-    graph: Graph
-    stages: dict[str, Graph]
-    schedule: Schedule
+Pipeline = Sequence[tuple[str, Pass]]
+Observer = Callable[[str, Graph], None]
 
 
 def run(
     graph: Graph,
-    pipeline: Sequence[tuple[str, Pass]],
+    pipeline: Pipeline,
     *,
     verify: bool = True,
-    observer: Callable[[str, Graph], None] | None = None,
+    observer: Observer | None = None,
 ) -> tuple[Graph, dict[str, Graph]]:
-    """Return the graph after all passes, and after each by the pass's name."""
-    stages = {}
+    """Return the graph after all passes, and after each by the pass's name.
+
+    With `verify`, what each pass returns is checked. `observer` is told the name and graph of each
+    stage as soon as it exists. Raises VerifyError naming the pass whose graph breaks an invariant.
+    """
+    stages: dict[str, Graph] = {}
     for name, function in pipeline:
+        before = graph
         graph = function(graph)
+        if verify and graph is not before:
+            _verify(name, before, graph)
         stages[name] = graph
         if observer is not None:
             observer(name, graph)
     return graph, stages
 
 
-def lower(graph: Graph, *, options: Mapping[str, Any] | None = None) -> Lowering:
-    """Optimise a graph and lower it to a schedule."""
-    graph, stages = run(graph, ())
-    return Lowering(graph, stages, schedule(graph))
+def _verify(name: str, before: Graph, after: Graph) -> None:
+    try:
+        verify_graph(after)
+    except VerifyError as error:
+        raise VerifyError(f"after the pass {name}: {error}") from error
+    if before.inputs != after.inputs:
+        raise VerifyError(f"after the pass {name}: the inputs are no longer the same")
+    given, made = ([node.aval for node in graph.outputs] for graph in (before, after))
+    if given != made:
+        raise VerifyError(f"after the pass {name}: the outputs' avals are {made}, were {given}")
