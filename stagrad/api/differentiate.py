@@ -1,7 +1,7 @@
 """Derivative programs: which inputs and outputs take part, and how results are arranged."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from stagrad.api.program import Program, Result, differentiated
 from stagrad.api.signature import Parameters, Signature, argument_leaves
 from stagrad.errors import DTypeError, ShapeError
-from stagrad.ir import Aval, is_inexact
+from stagrad.ir import Aval, Builder, Graph, aval_of, is_inexact
 from stagrad.trace import StaticLeaf, Traced, flatten, unflatten
 
 
@@ -81,6 +81,7 @@ def gradient_builder(
 
     def build(traced: Traced, signature: Signature, parameters: Parameters) -> Program:
         wanted = wanted_inputs(signature, parameters, argnums, name)
+        traced = with_constant_outputs(traced, 1)
         value, aux_spec, aux = _split_aux(traced, has_aux, name, parameters)
         aval = traced.graph.outputs[value].aval
         _require_scalar(aval, name, parameters)
@@ -145,15 +146,24 @@ def _split_aux(
             "has_aux=True for (value, auxiliary), or stagrad.jacobian or stagrad.vjp"
         )
     if isinstance(leaves[0], StaticLeaf):
-        return _constant_output(traced, leaves[0], name, parameters), aux_spec, aux
+        raise TypeError(
+            f"{name}: {parameters.function_name} returned {leaves[0].value!r}; it must return a "
+            "scalar computed from its arguments"
+        )
     return leaves[0], aux_spec, aux
 
 
-def _constant_output(traced: Traced, leaf: StaticLeaf, name: str, parameters: Parameters) -> int:
-    raise TypeError(
-        f"{name}: {parameters.function_name} returned {leaf.value!r}, which does not depend on its "
-        "arguments; it must return a scalar computed from them"
-    )
+def with_constant_outputs(traced: Traced, leaves: int | None = None) -> Traced:
+    """Return the traced function with the constants among its first result leaves as outputs."""
+    builder = Builder()
+    outputs = list(traced.graph.outputs)
+    placed_leaves = list(traced.output_leaves)
+    for place, leaf in enumerate(placed_leaves[:leaves]):
+        if isinstance(leaf, StaticLeaf) and isinstance(leaf.value, float | complex | np.inexact):
+            placed_leaves[place] = len(outputs)
+            outputs.append(builder.constant(leaf.value, aval_of(leaf.value).dtype))
+    graph = Graph(traced.graph.inputs, outputs)
+    return replace(traced, graph=graph, output_leaves=tuple(placed_leaves))
 
 
 def _require_scalar(aval: Aval, name: str, parameters: Parameters) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stagrad.api.differentiate import placed, slots, wanted_inputs
+from stagrad.api.differentiate import placed, slots, wanted_inputs, with_constant_outputs
 from stagrad.api.function import CompiledFunction
 from stagrad.api.lowering import lower_program
 from stagrad.api.outputs import Outputs, conforming, per_function
@@ -44,6 +44,7 @@ class JvpFunction(CompiledFunction):
         return program.result.build(run(*signature.arrays, *program.captures, *seeds))
 
     def _forward(self, traced: Traced, signature: Signature, parameters: Parameters) -> Program:
+        traced = with_constant_outputs(traced)
         outputs = Outputs(traced)
         if self._argnums is None:
             wrt = [place for place, aval in enumerate(signature.avals) if is_inexact(aval)]

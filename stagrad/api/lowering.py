@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from stagrad.api.dump import Dump, start_dump
 from stagrad.api.program import Program
 from stagrad.codegen import emit_numpy
 from stagrad.ir import Graph
@@ -32,8 +33,19 @@ class Lowered:
         return self.program.graph
 
     @functools.cached_property
+    def _dump(self) -> Dump | None:
+        return start_dump(self.label)
+
+    @functools.cached_property
     def _lowering(self) -> Lowering:
-        return lower(self.graph)
+        dump = self._dump
+        if dump is None:
+            return lower(self.graph)
+        for name, graph in self._made():
+            dump.graph(name, graph)
+        lowering = lower(self.graph, observer=dump.graph)
+        dump.text("schedule", str(lowering.schedule))
+        return lowering
 
     @property
     def stages(self) -> Mapping[str, Graph]:
@@ -54,7 +66,10 @@ class Lowered:
     @functools.cached_property
     def source(self) -> str:
         """The text of the emitted module."""
-        return emit_numpy(self.schedule, self.label)
+        text = emit_numpy(self.schedule, self.label)
+        if self._dump is not None:
+            self._dump.text("source", text, ".py")
+        return text
 
     def compile(self) -> Callable[..., Sequence[Any]]:
         """Return the executable: the graph's inputs in order, a tuple of its outputs back."""

@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.api.differentiate import Wanted, placed, slots, wanted_inputs
+from stagrad.api.differentiate import (
+    Wanted,
+    placed,
+    slots,
+    wanted_inputs,
+    with_constant_outputs,
+)
 from stagrad.api.function import CompiledFunction
 from stagrad.api.lowering import lower_program
 from stagrad.api.outputs import Outputs, per_function
@@ -84,7 +90,7 @@ class _Halves:
 
     def __init__(self, traced: Traced, wanted: tuple[Sequence[int], Result]) -> None:
         wrt, self.result = wanted
-        self.traced = traced
+        self.traced = traced = with_constant_outputs(traced)
         self.outputs = Outputs(traced)
         joint = reverse(recognize(traced.graph), wrt, self.outputs.places)
         halves = split(joint, len(self.outputs.places), len(wrt))

@@ -198,6 +198,13 @@ def test_wrong_calls_say_what_is_wrong():
 def test_an_argument_the_result_does_not_depend_on_has_gradient_zero():
     same(stagrad.grad(lambda x, y: np.sum(y))(X, W), np.zeros(3))
     same(stagrad.grad(lambda x, y: 3.0 + 0.0 * y)(X, 1.0), np.zeros(3))
+    for constant in (3.0, np.float32(3.0), np.array(3.0)):
+        value, gradient = stagrad.value_and_grad(lambda x, c=constant: c)(X)
+        assert value == 3.0
+        same(gradient, np.zeros(3))
+    same(stagrad.vjp(lambda x: 3.0, X)[1](1.0)[0], np.zeros(3))
+    same(stagrad.jvp(lambda x: 3.0, (X,), (X,))[1], 0.0)
+    same(stagrad.jacobian(lambda x: np.array([1.0, 2.0]))(X), np.zeros((2, 3)))
 
 
 def test_foreign_byte_order_and_strides():
