@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.api.linear import jvp, vjp
+from stagrad.api.jvp import jvp
+from stagrad.api.vjp import vjp
 from stagrad.trace.trees import flatten, unflatten
 
 Leaves = tuple[np.ndarray, ...]
@@ -69,7 +70,7 @@ def _flat(fn: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Callable[..., 
         for place, leaf in zip(places, leaves, strict=True):
             merged[place] = leaf * 1.0  # fn may write into its arguments
         results, _ = flatten(fn(*unflatten(spec, merged)))
-        return tuple(result for result in results if _is_inexact(result))
+        return tuple(_as_array(result) for result in results if _is_inexact(result))
 
     return function, tuple(_double(given[place]) for place in places)
 
@@ -77,6 +78,11 @@ def _flat(fn: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Callable[..., 
 def _is_inexact(result: Any) -> bool:
     dtype = getattr(result, "dtype", None)
     return isinstance(result, float | complex) if dtype is None else dtype.kind in "fc"
+
+
+def _as_array(result: Any) -> Any:
+    """Return a result that is no array, and so does not depend on the leaves, as one."""
+    return np.asarray(result) if isinstance(result, float | complex | np.generic) else result
 
 
 def _double(leaf: Any) -> np.ndarray:

@@ -148,25 +148,44 @@ def format_param(value: Any) -> str:
 
     >>> format_param(np.dtype("float32")), format_param((0, 1))
     ('xp.float32', '(0, 1)')
+    >>> format_param(Literal([0.1, np.inf], np.float32)), format_param(complex(-0.0, 1.0))
+    ('xp.array([0.1, xp.inf], dtype=xp.float32)', 'complex(-0.0, 1.0)')
     """
     if isinstance(value, np.dtype):
         return f"xp.{value.name if value.kind != 'b' else 'bool_'}"
     if isinstance(value, Literal):
         if value.array.size == 0:
             return f"xp.zeros({value.array.shape}, dtype={format_param(value.array.dtype)})"
-        text = np.array2string(value.array, separator=", ", threshold=2**62, floatmode="unique")
+        text = np.array2string(
+            value.array,
+            separator=", ",
+            threshold=2**62,
+            formatter={"float_kind": _format_float, "complex_kind": _format_complex},
+        )
         return f"xp.array({text}, dtype={format_param(value.array.dtype)})"
     if isinstance(value, float):
         return _format_float(value)
+    if isinstance(value, complex):
+        return _format_complex(value)
     return repr(value)
 
 
-def _format_float(value: float) -> str:
+def _format_float(value: Any) -> str:
+    """Return the text of a Python or NumPy float, which has no names for its special values."""
     if value != value:
         return "xp.nan"
     if value in (float("inf"), float("-inf")):
         return "xp.inf" if value > 0 else "-xp.inf"
-    return repr(value)
+    return str(value)
+
+
+def _format_complex(value: Any) -> str:
+    """Return the text of a complex number, whose own text loses infinities and minus zeros."""
+    text = str(value)
+    parts = (value.real, value.imag)
+    if all(np.isfinite(part) and (part != 0 or not np.signbit(part)) for part in parts):
+        return text
+    return f"complex({', '.join(map(_format_float, parts))})"
 
 
 def _freeze(params: Params) -> tuple[tuple[str, Any], ...]:

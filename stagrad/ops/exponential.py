@@ -112,14 +112,21 @@ softplus_p, softplus = elementwise(
 )
 
 
+# Its slopes are one at equal numbers too, which those of `where(x == y, 0, x - y)` would not be.
+level_difference_p, level_difference = elementwise(
+    "level_difference",
+    is_ufunc=False,
+    dtypes="f",
+    py="xp.where({0} == {1}, 0, {0} - {1})",
+    c="({0} == {1} ? 0 : {0} - {1})",
+    vjps=(lambda ct, out, x, y: ct, lambda ct, out, x, y: -ct),
+    doc="Difference of two numbers, zero for equal infinities.",
+)
+
+
 def _share(ct: Any, x: Any, y: Any, scale: float) -> Any:
     """Return the part of `ct` that goes to `x` of log(exp(x) + exp(y)); none where x is -inf."""
-    from stagrad.ops.logical import isinf, logical_and
-
-    # The difference of equal infinities is NaN; of two numbers it must stay differentiable.
-    level = logical_and(x == y, isinf(x))
-    share = expit(scale * select(level, 0, x - y))
-    return ct * select(x == -math.inf, 0, share)
+    return ct * select(x == -math.inf, 0, expit(scale * level_difference(x, y)))
 
 
 logaddexp_p, logaddexp = elementwise(

@@ -24,7 +24,8 @@ class Case:
     - atol: absolute tolerance of the same, for sums whose terms cancel.
     - grad_rtol: tolerance of derivatives against central differences.
     - tags: "any zero sign" (a zero may have either sign), "reverse only" (there is no forward
-      mode), "float64 only" (the function itself is of double precision).
+      mode), "float64 only" (the function itself is of double precision), "zero by decree" (the
+      derivative is zero though the value changes).
     """
 
     name: str

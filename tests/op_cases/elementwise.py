@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from stagrad.ops.floating import stop_gradient
 from tests.op_cases.case import Case
 from tests.op_cases.points import (
     BINARY_EDGES,
@@ -268,6 +269,8 @@ SELECTIONS = [
        rtol=0.0, edges=UNARY_EDGES, dtypes=("float32",)),
     of("clip integers", lambda x: (np.clip(x, -1, 2), np.clip(x, 0, None), np.clip(x, None, 300)),
        np.int8([-5, 0, 7]), order=0, edges=((I,),)),
+    of("stop_gradient", lambda x: (stop_gradient(x), x * stop_gradient(x)), X, order=0, rtol=0.0,
+       covers=("stop_gradient",), edges=((COMPLEX,), (I,)), tags=frozenset({"zero by decree"})),
     of("nan_to_num",
        lambda x: (np.nan_to_num(x), np.nan_to_num(x, nan=1.0, posinf=2.0, neginf=-3.0)),
        X, rtol=0.0, edges=((SPECIAL,), (I,)), dtypes=("float32",)),
