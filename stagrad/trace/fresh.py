@@ -54,8 +54,7 @@ class FreshArray(np.ndarray):
         else:
             trace = current_trace()
             assert trace is not None, "only a traced write records, and it needs a running trace"
-            value = trace.lift(np.array(self.view(np.ndarray)))
-            self._recorded = Tracer(trace, value.node)
+            self._recorded = Tracer(trace, trace.lift(self).node)
         return self._recorded
 
     def __getitem__(self, index: Any) -> Any:

@@ -20,6 +20,7 @@ from stagrad.ir import (
     project_p,
 )
 from stagrad.ir.aval import PYTHON_SCALARS
+from stagrad.ops.movement import broadcast_to
 from stagrad.trace.fresh import LITERAL_BYTES, FreshArray
 from stagrad.trace.sources import locate
 from stagrad.trace.state import running
@@ -111,12 +112,20 @@ class Trace:
             recorded = value.recorded
             if recorded is not None:
                 return self.lift(recorded)
-            if value.nbytes <= LITERAL_BYTES:
-                return Tracer(self, self.builder.constant(np.asarray(value)))
-            value = value.view(np.ndarray).copy()
-        elif self._live is not None and not self._live(value):
+            return self._lift_fresh(value.view(np.ndarray))
+        if self._live is not None and not self._live(value):
             self.derived = True
         return self._capture(value, value, aval_of(value))
+
+    def _lift_fresh(self, value: np.ndarray) -> Tracer:
+        """Snapshot an array made under this trace; a uniform one becomes a broadcast."""
+        if value.ndim and value.size and _is_uniform(value):
+            scalar = self.lift(Literal(value.flat[0], value.dtype))
+            return Tracer(self, broadcast_to(scalar, value.shape).node)
+        if value.nbytes <= LITERAL_BYTES:
+            return Tracer(self, self.builder.constant(value))
+        copy = value.copy()
+        return self._capture(copy, copy, aval_of(copy))
 
     def _capture_tracer(self, value: Tracer) -> Tracer:
         if not value.trace.alive:
@@ -183,3 +192,9 @@ class Trace:
             for index in range(len(node.avals))
         )
         return tuple(Tracer(self, part, scalar=part.aval.shape == ()) for part in parts)
+
+
+def _is_uniform(array: np.ndarray) -> bool:
+    """Say whether all elements have the bits of the first."""
+    first = Literal(array.flat[0], array.dtype).array.tobytes()
+    return array.tobytes() == first * array.size

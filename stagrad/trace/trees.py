@@ -6,6 +6,8 @@ from typing import Any
 
 import optree
 
+from stagrad.ir import Aval
+
 NAMESPACE = "stagrad"
 
 TreeSpec = optree.PyTreeSpec
@@ -31,7 +33,8 @@ def unflatten(spec: TreeSpec, leaves: Sequence[Any]) -> Any:
 
 
 def _is_new_dataclass(leaf: Any) -> bool:
-    return dataclasses.is_dataclass(leaf) and not isinstance(leaf, type)
+    # An aval stands in an array's place: a leaf, although it is a dataclass.
+    return dataclasses.is_dataclass(leaf) and not isinstance(leaf, type | Aval)
 
 
 def _register_dataclass(kind: type) -> None:
