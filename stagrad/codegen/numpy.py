@@ -20,7 +20,7 @@ from stagrad.codegen.expression import (
 )
 from stagrad.codegen.kernel_lines import KernelLines, names_read
 from stagrad.codegen.values import Array, loaded
-from stagrad.ir import Node, format_param
+from stagrad.ir import Node, Primitive, format_param
 from stagrad.ir.kernel import (
     Buffer,
     Copy,
@@ -77,7 +77,7 @@ class _Module:
                 *self.body.render(),
             ]
         )
-        helpers = _helpers(schedule)
+        helpers = _helpers(schedule, "\n".join([*self.functions, function]))
         if self.functions:
             helpers.append(_source(in_blocks))
         parts = [*helpers, *self._constants(), *self.functions, function]
@@ -207,22 +207,28 @@ def _imports(code: str) -> str:
     return "\n".join(lines)
 
 
-def _helpers(schedule: Schedule) -> list[str]:
-    """Return the source of the plain functions that the records' texts call."""
-    found: dict[str, str] = {}
+def _helpers(schedule: Schedule, code: str) -> list[str]:
+    """Return the source of the plain functions that the code calls, and of those they call."""
+    sources: dict[str, str] = {}
     for step in schedule.steps:
-        if isinstance(step, Kernel):
-            primitives = [
-                item.primitive for item in step.statements if isinstance(item, Scalar | Reduce)
-            ]
-        elif isinstance(step, LibraryCall | View):
-            primitives = [] if isinstance(step, LibraryCall) and step.in_place else [step.primitive]
-        else:
-            continue
-        for helper in (helper for primitive in primitives for helper in primitive.helpers):
-            if helper.__name__ not in found:
-                found[helper.__name__] = _source(helper)
-    return list(found.values())
+        for primitive in _primitives(step):
+            for helper in primitive.helpers:
+                if helper.__name__ not in sources:
+                    sources[helper.__name__] = _source(helper)
+    called: set[str] = set()
+    waiting = [code]
+    while waiting:
+        text = waiting.pop()
+        new = {name for name in sources.keys() - called if re.search(rf"\b{name}\(", text)}
+        called |= new
+        waiting += [sources[name] for name in new]
+    return [source for name, source in sources.items() if name in called]
+
+
+def _primitives(step: Step) -> list[Primitive]:
+    if isinstance(step, Kernel):
+        return [item.primitive for item in step.statements if isinstance(item, Scalar | Reduce)]
+    return [step.primitive] if isinstance(step, LibraryCall | View) else []
 
 
 def _source(function: Callable[..., object]) -> str:

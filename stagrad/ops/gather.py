@@ -50,11 +50,26 @@ def _index_tuple(params: Params, first: int) -> str:
     return f"({entries},)" if params["axes"] == (0,) else f"({entries})"
 
 
+def add_at(base, index, value):  # type: ignore[no-untyped-def]
+    """Add `value` to `base` at `index`, equal places adding up; flat positions are the fastest."""
+    if base.ndim > 1 and base.flags.c_contiguous:
+        index = xp.arange(base.size).reshape(base.shape)[index]
+        base = base.reshape(-1)
+    xp.add.at(base, index, value)
+
+
 def scatter_add_at(base, value, index):  # type: ignore[no-untyped-def]
     """Return a copy of `base` with `value` added at `index`, equal places adding up."""
-    result = xp.array(base)
-    xp.add.at(result, index, value)
+    result = xp.array(base, order="C")
+    add_at(result, index, value)
     return result
+
+
+def _gather_text(params: Params, arity: int) -> str:
+    """Return the text that reads a copy, where `x[i]` with an integer `i` would be a view."""
+    if len(params["axes"]) == 1:
+        return f"{{0}}.take({{1}}, axis={params['axes'][0]})"
+    return f"{{0}}[{_index_text(params, 1)}]"
 
 
 def _gathered(avals: tuple[Aval, ...], params: Params) -> Aval:
@@ -103,7 +118,7 @@ gather_p = register(
         name="gather",
         kind=Kind.INDEXING,
         abstract_eval=_gathered,
-        py=lambda params, arity: f"{{0}}[{_index_text(params, 1)}]",
+        py=_gather_text,
         vjps=_gather_rule,
         jvp=_gather_jvp,
         linear=True,
@@ -114,6 +129,12 @@ gather_p = register(
 
 def gather(x: Any, indices: Sequence[Any], axes: tuple[int, ...]) -> Any:
     """Read at integer positions along `axes`, which increase."""
+    aval = aval_of(x)
+    if 1 < len(axes) < aval.ndim and all(aval_of(index).shape == () for index in indices):
+        # An index of several integers alone would read a view.
+        first, *rest = indices
+        result = bind(gather_p, x, reshape(first, (1,)), *rest, axes=axes)
+        return reshape(result, gathered_shape(aval.shape, axes, ()))
     return bind(gather_p, x, *indices, axes=axes)
 
 
@@ -212,8 +233,8 @@ scatter_add_p = register(
         kind=Kind.INDEXING,
         abstract_eval=_scattered,
         py=lambda params, arity: f"scatter_add_at({{0}}, {{1}}, {_index_tuple(params, 2)})",
-        helpers=(scatter_add_at,),
-        update=lambda params, arity: f"xp.add.at({{0}}, {_index_tuple(params, 2)}, {{1}})",
+        helpers=(add_at, scatter_add_at),
+        update=lambda params, arity: f"add_at({{0}}, {_index_tuple(params, 2)}, {{1}})",
         vjps=_scatter_add_rule,
         jvp=_writing_jvp(lambda *operands: scatter_add(*operands)),
         linear=True,
