@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from stagrad.ir import ZERO
+from stagrad.ir import ZERO, aval_of
 from stagrad.ops.define import FLOATS, INTEGERS, REALS, UFUNCS, Operation, elementwise
 
 masked_multiply: Operation
@@ -102,7 +102,7 @@ masked_divide_p, masked_divide = elementwise(
     doc="Cotangent over a number, zero where the cotangent is zero.",
 )
 
-divide_p, divide = elementwise(
+divide_p, _divide = elementwise(
     "divide",
     infix="/",
     c="{0} / {1}",
@@ -114,12 +114,30 @@ divide_p, divide = elementwise(
     doc="Quotient; integers divide into floats.",
 )
 
+
+def _reciprocal_rule(ct: Any, out: Any, x: Any) -> Any:
+    from stagrad.ops.power import power
+
+    # Not -out * out: powers stay powers, however often they are differentiated.
+    return masked_multiply(ct, -power(x, -2))
+
+
 reciprocal_p, reciprocal = elementwise(
     "reciprocal",
     c={"iu": "({0} == 0 ? 0 : 1 / {0})", "fc": "1 / {0}"},
-    vjps=(lambda ct, out, x: masked_multiply(ct, -out * out),),
+    vjps=(_reciprocal_rule,),
     doc="One over a number.",
 )
+
+
+def divide(x: Any, y: Any) -> Any:
+    """Divide; one over a number is its reciprocal."""
+    if type(x) in (int, float) and x == 1 and aval_of(y).dtype.kind in FLOATS:
+        return reciprocal(y)
+    return _divide(x, y)
+
+
+UFUNCS["divide"] = divide
 
 # C's % and fmod take the sign of the dividend, Python's remainder that of the divisor. Division of
 # integers by zero gives zero, and dividing the smallest integer by -1 must not trap.

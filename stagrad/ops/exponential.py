@@ -40,11 +40,12 @@ expm1_p, expm1 = elementwise(
     doc="e to a power, minus one, exact for small powers.",
 )
 
+# A reciprocal has powers for derivatives, which grow slower than those of a quotient.
 log_p, log = elementwise(
     "log",
     dtypes=FLOATS,
     c="log({0})",
-    vjps=(lambda ct, out, x: masked_divide(ct, x),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, 1 / x),),
     doc="Natural logarithm.",
 )
 

@@ -75,11 +75,15 @@ def _integer_power_text(params: Params, arity: int) -> str:
         return "{0} * {0} * {0}"
     if params["exponent"] == 4:
         return "xp.square(xp.square({0}))"
+    if params["exponent"] == -2:
+        return "xp.square(xp.reciprocal({0}))"
     return "xp.power({0}, {exponent})"
 
 
 def _integer_power_c(params: Params) -> str:
     exponent = params["exponent"]
+    if exponent == -2:
+        return "(1 / {0}) * (1 / {0})"
     return " * ".join(["{0}"] * exponent) if exponent in (3, 4) else f"pow({{0}}, {exponent})"
 
 
