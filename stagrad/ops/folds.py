@@ -16,7 +16,7 @@ from stagrad.ops.cumulative import cumlogsumexp_p, cummax_p, cumsum_p, running, 
 from stagrad.ops.define import UFUNCS, normalize_axes
 from stagrad.ops.movement import astype
 from stagrad.ops.nan_reductions import present
-from stagrad.ops.reduction import UNSET, count, expand_like, fold, keep_where
+from stagrad.ops.reduction import UNSET, count, expand_like, fold, keep_where, reduced_axes
 from stagrad.ops.selection import select
 
 
@@ -150,7 +150,7 @@ def _reduced(
     where: Any,
     **params: Any,
 ) -> Any:
-    axes = normalize_axes(axis, aval_of(array).ndim, f"{name}.reduce")
+    axes = reduced_axes(axis, aval_of(array).ndim, f"{name}.reduce")
     if identity is None and where is not True:
         raise ShapeError(f"{name}.reduce: with where=, an initial value has to be given")
     if identity is None and count(array, axes) == 0 and initial is UNSET:
@@ -196,7 +196,7 @@ def hypot_reduce(
 ) -> Any:
     """Euclidean length over axes; of one element it is its absolute value."""
     array = _float_operand("hypot", array, dtype)
-    if not normalize_axes(axis, aval_of(array).ndim, "hypot.reduce"):
+    if not reduced_axes(axis, aval_of(array).ndim, "hypot.reduce"):
         return UFUNCS["absolute"](array)
     return _float_reduce(
         hypot_reduce_p, "hypot", 0, array, axis, None, None, keepdims, initial, where

@@ -199,6 +199,13 @@ def fold(primitive: Primitive, a: Any, axes: tuple[int, ...], keepdims: Any, **p
     return reshape(result, kept_shape(aval_of(a).shape, axes)) if wanted(keepdims) else result
 
 
+def reduced_axes(axis: Any, ndim: int, name: str) -> tuple[int, ...]:
+    """Return the axes a reduction folds; for a scalar NumPy lets the first axis pass."""
+    if ndim == 0 and isinstance(axis, int | np.integer) and axis in (0, -1):
+        return ()
+    return normalize_axes(axis, ndim, name)
+
+
 def wanted(keepdims: Any) -> bool:
     """Read a `keepdims` argument, which NumPy's methods pass on unset."""
     return keepdims is not UNSET and bool(keepdims)
@@ -208,7 +215,7 @@ def _accumulated(
     primitive: Primitive, identity: int, a: Any, axis: Any, dtype: Any, keepdims: Any, where: Any
 ) -> Any:
     aval = aval_of(a)
-    axes = normalize_axes(axis, aval.ndim, primitive.name)
+    axes = reduced_axes(axis, aval.ndim, primitive.name)
     a = astype(a, accumulator(aval.dtype) if dtype is None else dtype)
     return fold(primitive, keep_where(where, a, identity), axes, keepdims)
 
@@ -272,7 +279,7 @@ def _extreme(
     where: Any,
 ) -> Any:
     aval = aval_of(a)
-    axes = normalize_axes(axis, aval.ndim, primitive.name)
+    axes = reduced_axes(axis, aval.ndim, primitive.name)
     a = astype(a, aval.dtype)
     if initial is UNSET:
         if count(a, axes) == 0:
@@ -330,7 +337,7 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> An
 def _logical(
     primitive: Primitive, identity: bool, a: Any, axis: Any, keepdims: Any, where: Any
 ) -> Any:
-    axes = normalize_axes(axis, aval_of(a).ndim, primitive.name)
+    axes = reduced_axes(axis, aval_of(a).ndim, primitive.name)
     if where is not True and where is not UNSET:
         a = keep_where(where, astype(a, np.bool_), identity)
     return astype(fold(primitive, a, axes, keepdims), np.bool_)

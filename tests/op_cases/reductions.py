@@ -27,6 +27,19 @@ MASK = np.array([[True, False, True, True], [False, False, True, False], [True, 
 
 SUMS = [
     Case(
+        name="reductions of a scalar along its first axis",
+        function=lambda x: (
+            np.sum(x, axis=0),
+            np.prod(x, axis=-1, keepdims=True),
+            np.max(x, axis=0),
+            np.any(x, axis=0),
+            np.nanmean(x, axis=0),
+            np.hypot.reduce(x),
+            np.logaddexp.reduce(x),
+        ),
+        operands=(np.array(3.0),),
+    ),
+    Case(
         name="sum",
         function=lambda x: np.sum(x),
         operands=(matrix("sum", 3, 4),),
