@@ -1,8 +1,8 @@
 """Discrete Fourier transforms.
 
 The matrix of a transform is symmetric, so under the bilinear pairing a complex transform is its
-own derivative rule. The real ones, `rfft` and `irfft`, are each other's up to a conjugate and the weight
-of the inner frequencies, of which the half spectrum holds one of two.
+own derivative rule. The real ones, `rfft` and `irfft`, are each other's up to a conjugate and
+the weight of the inner frequencies, of which the half spectrum holds one of two.
 """
 
 import functools
