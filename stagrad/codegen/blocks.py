@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 
 from stagrad.codegen.body import Body
-from stagrad.codegen.expression import Text, apply, dtype_text
-from stagrad.codegen.kernel_lines import KernelLines, buffer_dims, names_read, placed
+from stagrad.codegen.expression import Text, dtype_text
+from stagrad.codegen.kernel_lines import KernelLines, buffer_dims, fold, names_read, placed
 from stagrad.codegen.values import Array, Dims, loaded
 from stagrad.ir import Node
 from stagrad.ir.index import Index
@@ -105,7 +105,8 @@ class BlockFunction:
         body.statement(f"in_blocks({listed})", None)
         for store, name in partial:
             assert isinstance(store.value, Reduce)
-            text = apply(store.value.primitive, (Text(name),), {"axis": 0}, (store.value.dtype,))
+            axis = 0 if store.buffer.aval.shape else None
+            text = fold(store.value.primitive, Text(name), axis, store.value.dtype)
             body.assign(store.buffer.name, text, store.value.node)
 
     def _loaded(self, load: Load, text: Text) -> Array:

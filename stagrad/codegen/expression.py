@@ -61,7 +61,7 @@ def slots(primitive: Primitive, arity: int, params: Params) -> Slots:
 
 @functools.lru_cache(maxsize=4096)
 def _slots(primitive: Primitive, arity: int, params: tuple[tuple[str, Any], ...]) -> Slots:
-    marks = tuple(f"\0{position}\0" for position in range(arity))
+    marks = _marks(arity)
     text = re.sub("\0\\d+\0\\.dtype", "", primitive.expression(marks, dict(params)))
     uses = tuple(text.count(mark) for mark in marks)
     bare = tuple(
@@ -104,14 +104,18 @@ def apply(
         below = binding if loose else binding - 1
         return Text(f"{left.within(below)} {symbol} {right.within(binding)}", binding)
     use = slots(primitive, len(operands), params)
-    texts = tuple(
-        operand.text if bare else operand.within(ATOM - 1)
-        for operand, bare in zip(operands, use.bare, strict=True)
-    )
-    text = primitive.expression(texts, params)
-    for operand, dtype in zip(texts, dtypes, strict=False):
-        text = text.replace(f"{operand}.dtype", format_param(dtype))
-    return Text(numpy_text(text), use.binding)
+    marks = _marks(len(operands))
+    text = numpy_text(primitive.expression(marks, params))
+    for mark, dtype in zip(marks, dtypes, strict=False):
+        text = text.replace(f"{mark}.dtype", dtype_text(dtype))
+    for mark, operand, bare in zip(marks, operands, use.bare, strict=True):
+        text = text.replace(mark, operand.text if bare else operand.within(ATOM - 1))
+    return Text(text, use.binding)
+
+
+def _marks(count: int) -> tuple[str, ...]:
+    """Return texts to stand for operands, which no record's text holds by itself."""
+    return tuple(f"\0{position}\0" for position in range(count))
 
 
 def takes_python_scalars(primitive: Primitive) -> bool:

@@ -2,18 +2,21 @@
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from stagrad.codegen.body import Body
 from stagrad.codegen.expression import (
     ATOM,
     Text,
     apply,
+    dtype_text,
     literal_text,
     scalar_text,
     slots,
     takes_python_scalars,
 )
 from stagrad.codegen.values import Array, Dims
-from stagrad.ir import Along, Node
+from stagrad.ir import Along, Node, Primitive
 from stagrad.ir.kernel import Immediate, Kernel, Load, Reduce, Scalar, Store, Value
 
 
@@ -107,14 +110,18 @@ class KernelLines:
         kept = tuple(axis for axis in array.dims if axis not in item.over)
         axis = None if not kept else places[0] if len(places) == 1 else places
         dtype = item.operand.dtype
-        text = apply(item.primitive, (array.text,), {"axis": axis}, (dtype,)).text
-        for default in (", axis=None", f", dtype={_dtype(dtype)}" if dtype.kind in "fc" else ""):
-            text = text.replace(default, "") if default else text
-        return Array(Text(text), kept)
+        return Array(fold(item.primitive, array.text, axis, dtype), kept)
 
 
-def _dtype(dtype: object) -> str:
-    return f"np.{dtype}"
+def fold(
+    primitive: Primitive, operand: Text, axis: int | tuple[int, ...] | None, dtype: np.dtype
+) -> Text:
+    """Return a reduction applied to an expression, without arguments that are NumPy's defaults."""
+    text = apply(primitive, (Text("\1"),), {"axis": axis}, (dtype,)).text
+    text = text.replace(", axis=None", "")
+    if dtype.kind in "fc":
+        text = text.replace(f", dtype={dtype_text(dtype)}", "")
+    return Text(text.replace("\1", operand.text))
 
 
 def _broadcast(shapes: list[Dims]) -> Dims:
@@ -147,7 +154,7 @@ def _whole(array: Array, store: Store) -> Array:
         array = Array(Text(f"np.array({array.text.text})"), array.dims)
     if array.dims == dims:
         return array
-    if array.squeezed().dims == tuple(axis for axis in dims if axis is not None):
+    if array.squeezed(dims).dims == tuple(axis for axis in dims if axis is not None):
         return Array(Text(f"np.reshape({array.text.text}, {shape})"), dims)
     text = placed(array, dims).text.text
     return Array(Text(f"np.array(np.broadcast_to({text}, {shape}))"), dims)
@@ -155,7 +162,7 @@ def _whole(array: Array, store: Store) -> Array:
 
 def placed(array: Array, dims: Dims) -> Array:
     """Return an array so that it broadcasts to a buffer with axes `dims`."""
-    array = array.squeezed()
+    array = array.squeezed(dims)
     entries = [":" if axis in array.dims else "None" for axis in dims]
     while entries and entries[0] == "None":
         entries.pop(0)

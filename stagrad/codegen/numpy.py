@@ -132,7 +132,8 @@ class _Module:
             self._operand(buffer, step.node, whole=count != 1)
             for buffer, count in zip(step.operands, uses, strict=True)
         )
-        text = apply(step.primitive, operands, step.params)
+        dtypes = tuple(buffer.aval.dtype for buffer in step.operands)
+        text = apply(step.primitive, operands, step.params, dtypes)
         if step.primitive.multiple:
             names = ", ".join(buffer.name for buffer in step.results)
             comma = "," if len(step.results) == 1 else ""

@@ -27,13 +27,17 @@ class Array:
         entries = ", ".join("None" if axis is None else ":" for axis in dims)
         return Array(Text(f"{array.text.within(ATOM - 1)}[{entries}]"), tuple(dims))
 
-    def squeezed(self) -> "Array":
-        """Return the array without the axes that are no iteration axis."""
-        if None not in self.dims:
+    def squeezed(self, wanted: Dims | None = None) -> "Array":
+        """Return the array without axes of extent one: those of no iteration axis, or not wanted."""
+        dims = tuple(
+            axis for axis in self.dims if axis is not None and (wanted is None or axis in wanted)
+        )
+        if dims == self.dims:
             return self
-        entries = ", ".join("0" if axis is None else ":" for axis in self.dims)
-        dims = tuple(axis for axis in self.dims if axis is not None)
-        return Array(Text(f"{self.text.within(ATOM - 1)}[{entries}]"), dims)
+        entries = ["0" if axis is None or axis not in dims else ":" for axis in self.dims]
+        while entries[-1] == ":":
+            entries.pop()
+        return Array(Text(f"{self.text.within(ATOM - 1)}[{', '.join(entries)}]"), dims)
 
 
 def is_aligned(dims: Dims, ndim: int) -> bool:

@@ -171,12 +171,16 @@ class _Placing:
             return Place(level, shape, identity_map(shape))
         space = self.places[joiners[0].base].space
         assert space is not None
+        apart = Place(level + 1, shape, identity_map(shape))
+        if any(self.places[read.base].space != space for read in joiners):
+            return apart
         axes = identity_map(shape) if shape == space else self._inferred(joiners, shape)
-        for read in joiners:
-            place = self.places[read.base]
-            if place.space != space or not _reads_own_point(read, place.axes, axes, shape, space):
-                return Place(level + 1, shape, identity_map(shape))
-        return Place(level, space, axes)
+        if all(
+            _reads_own_point(read, self.places[read.base].axes, axes, shape, space)
+            for read in joiners
+        ):
+            return Place(level, space, axes)
+        return apart
 
     def _inferred(self, joiners: Iterable[Access], shape: Shape) -> AxisMap:
         axes: list[int | None] = [None] * len(shape)
@@ -209,14 +213,20 @@ def _reads_own_point(
     read: Access, base_axes: AxisMap, axes: AxisMap, shape: Shape, space: Shape
 ) -> bool:
     """Say whether a value reads, at each point of a kernel, what the base holds at that point."""
-    if any(axis is None and extent != 1 for axis, extent in zip(axes, shape, strict=True)):
+    if any(
+        extent != (1 if axis is None else space[axis])
+        for axis, extent in zip(axes, shape, strict=True)
+    ):
+        return False
+    moving = [axis for axis in axes if axis is not None]
+    if moving != sorted(set(moving)):
         return False
     for entry, axis, extent in zip(read.index, base_axes, read.base.aval.shape, strict=True):
         if extent == 1:
             continue
         if not isinstance(entry, Along) or (entry.start, entry.step) != (0, 1):
             return False
-        if axes[entry.axis] != axis or axis is None or shape[entry.axis] != space[axis]:
+        if axes[entry.axis] != axis or axis is None:
             return False
     return True
 
