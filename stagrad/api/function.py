@@ -89,6 +89,23 @@ class CompiledFunction:
         program, _, _ = self._program(self._signature(args, kwargs))
         return lower_program(program, self._label, verify=self._verify)
 
+    def program(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Program, Signature]:
+        """Return the program for arguments like these, and how they are traced."""
+        program, _, signature = self._program(self._signature(args, kwargs))
+        return program, signature
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters of the function."""
+        return self._parameters
+
+    @property
+    def label(self) -> str:
+        """What the emitted function is called: `grad_loss`."""
+        return self._label
+
     def _signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Signature:
         signature = self._parameters.signature(args, kwargs)
         static = self._static.get(signature.spec)

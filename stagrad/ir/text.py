@@ -17,7 +17,7 @@ GENERATED = re.compile(r"[xvc]\d+")
 
 _WIDTH = 100
 _COMMENT_COLUMN = 64
-_PLAIN_FILE = re.compile(r"[\w.<>/\\@+~:() -]+")
+_PLAIN_FILE = re.compile(r"[\w.<>/\\@+~:()\[\] -]+")
 _PLAIN_NAME = re.compile(r"[\w.<>]+")
 
 
@@ -29,10 +29,13 @@ def text(graph: Graph, *, labels: Mapping[Node, str] | None = None, elide: bool 
 
     >>> import numpy as np, stagrad
     >>> lowered = stagrad.compile(lambda x: np.sin(x) * 2.0).lower(stagrad.aval("f64[3]"))
-    >>> print(text(lowered.graph))  # doctest: +ELLIPSIS
-    # <doctest ...> = '<doctest ...>'
+    >>> print(text(lowered.graph))
     graph(x: f64[3]) {
-      ...
+      v0: f64[3] = sin(x) # <doctest ...>:1 in <lambda>
+      c0: f64[] = constant(2.0)
+      v1: f64[3] = broadcast_to(c0, shape=(3,)) # <doctest ...>:1 in <lambda>
+      v2: f64[3] = multiply(v0, v1) # <doctest ...>:1 in <lambda>
+      return v2
     }
     """
     return "\n".join(_Writer(graph, elide).lines(labels))
