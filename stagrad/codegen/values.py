@@ -28,7 +28,7 @@ class Array:
         return Array(Text(f"{array.text.within(ATOM - 1)}[{entries}]"), tuple(dims))
 
     def squeezed(self, wanted: Dims | None = None) -> "Array":
-        """Return the array without axes of extent one: those of no iteration axis, or not wanted."""
+        """Return the array without axes of extent one that are no iteration axis or unwanted."""
         dims = tuple(
             axis for axis in self.dims if axis is not None and (wanted is None or axis in wanted)
         )

@@ -1,4 +1,4 @@
-"""Seeing through movement: for every node, the node that holds its elements and how it reads them."""
+"""Seeing through movement: which node holds a node's elements, and how it reads them."""
 
 from dataclasses import dataclass
 
