@@ -1,4 +1,4 @@
-"""Random graphs for tests of the IR's outward forms: every shape of node, not meant to be run."""
+"""Graphs for tests of the IR's outward forms: random ones, not meant to be run, and an example."""
 
 from typing import Any
 
@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from stagrad.ir import (
+    PRIMITIVES,
     Aval,
+    Builder,
     Graph,
     Kind,
     Literal,
@@ -16,8 +18,10 @@ from stagrad.ir import (
     Source,
     constant_p,
     input_p,
+    parse_aval,
     project_p,
 )
+from stagrad.passes.reverse import reverse
 
 DTYPES = tuple(map(np.dtype, "?bhiqBHIQefdFD"))
 
@@ -114,3 +118,21 @@ def _results(draw: st.DrawFn, nodes: list[Node], inner: st.SearchStrategy[Graph]
         Node(project_p, (node,), {"index": index}, (aval,), *told)
         for index, aval in enumerate(results)
     ]
+
+
+def example():
+    """Return the gradient of sum(sin(x) * sin(x)) with the lines and names of a program."""
+    builder = Builder()
+    x = builder.input(parse_aval("f64[3]"), "x")
+    y = builder.add(PRIMITIVES["sin"], (x,), source=Source("/a/f.py", 2, "f"), name="wave")
+    z = builder.add(PRIMITIVES["multiply"], (y, y), source=Source("/a/f.py", 3, "<lambda>"))
+    loss = builder.add(
+        PRIMITIVES["sum"], (z,), {"axis": (0,)}, source=Source("/a/f.py", 3, "f"), name="loss"
+    )
+    return reverse(Graph([x], [loss]), [0])
+
+
+def edges_of(graph):
+    """Return the edges as pairs of node numbers."""
+    number = {node: place for place, node in enumerate(graph.nodes)}
+    return sorted((number[a], number[node]) for node in graph.nodes for a in node.inputs)

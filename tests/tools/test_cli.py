@@ -15,7 +15,7 @@ from stagrad import ir
 from stagrad.tools.cli import main
 from stagrad.tools.target import UsageError, read_argument
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROGRAM = """\
 import numpy as np
 import stagrad
