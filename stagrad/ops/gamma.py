@@ -7,7 +7,7 @@ import numpy as np
 
 from stagrad.ir import NOT_DIFFERENTIABLE, ZERO, aval_of
 from stagrad.ops.arithmetic import masked_multiply
-from stagrad.ops.define import FLOATS, UFUNCS, Operation, elementwise
+from stagrad.ops.define import FLOATS, Operation, elementwise, implements_scipy
 from stagrad.ops.exponential import exp
 from stagrad.ops.movement import astype
 from stagrad.ops.promote import DTypes, common_loop
@@ -83,15 +83,13 @@ zeta_p, zeta_of = elementwise(
 )
 
 
+@implements_scipy("scipy.special.zeta")
 def zeta(x: Any, q: Any = None, out: None = None) -> Any:
     """Return the Hurwitz zeta function, of q = 1 when no `q` is given."""
     return zeta_of(x, 1 if q is None else q)
 
 
-UFUNCS["_zeta"] = zeta_of
-UFUNCS["_riemann_zeta"] = zeta
-
-
+@implements_scipy("scipy.special.polygamma")
 def polygamma(n: Any, x: Any) -> Any:
     """Return the n-th derivative of the digamma function, in double precision as SciPy does."""
     x = astype(x, np.result_type(aval_of(x).dtype, np.float64))
@@ -104,6 +102,7 @@ def polygamma(n: Any, x: Any) -> Any:
     return select(order == 0, psi(x), higher)
 
 
+@implements_scipy("scipy.special.multigammaln")
 def multigammaln(a: Any, d: int) -> Any:
     """Return the logarithm of the d-dimensional gamma function, for a > (d - 1) / 2."""
     if d != int(d) or d < 1:

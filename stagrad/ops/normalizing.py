@@ -8,7 +8,7 @@ import numpy as np
 from stagrad.ir import aval_of
 from stagrad.ops.arithmetic import masked_multiply
 from stagrad.ops.complex import absolute, real, sign
-from stagrad.ops.define import FLOATS, normalize_axes
+from stagrad.ops.define import FLOATS, implements_scipy, normalize_axes
 from stagrad.ops.exponential import exp, level_difference, log
 from stagrad.ops.floating import stop_gradient
 from stagrad.ops.logical import isfinite
@@ -18,6 +18,7 @@ from stagrad.ops.reduction import max, sum
 from stagrad.ops.selection import select
 
 
+@implements_scipy("scipy.special.logsumexp")
 def logsumexp(
     a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
 ) -> Any:
@@ -48,6 +49,7 @@ def logsumexp(
     return (result, signs) if return_sign else result
 
 
+@implements_scipy("scipy.special.softmax")
 def softmax(x: Any, axis: Any = None) -> Any:
     """Return exp(x) / sum(exp(x)) over axes, as `scipy.special.softmax`."""
     x = _floating(x)
@@ -56,6 +58,7 @@ def softmax(x: Any, axis: Any = None) -> Any:
     return terms / sum(terms, axis=axes, keepdims=True)
 
 
+@implements_scipy("scipy.special.log_softmax")
 def log_softmax(x: Any, axis: Any = None) -> Any:
     """Return the logarithm of the softmax over axes, as `scipy.special.log_softmax`."""
     x = _floating(x)
