@@ -16,6 +16,7 @@ from stagrad.api.signature import Signature
 from stagrad.ir import Aval
 from stagrad.ir.aval import PYTHON_SCALARS
 from stagrad.trace import Guards, StaticLeaf, TreeSpec
+from stagrad.trace.draws import Draw
 
 MISS = object()
 
@@ -131,11 +132,16 @@ def fast_entry(
         for leaf, name in zip(signature.leaves, writer.leaves, strict=True)
         if isinstance(leaf, Aval)
     ]
-    operands += [writer.hold(value) for value in program.captures]
+    operands += [_captured(writer, value) for value in program.captures]
     result = _result_text(program, writer)
     if not writer.is_supported():
         return None
     return _compiled(writer, operands, result, run)
+
+
+def _captured(writer: _Writer, value: Any) -> str:
+    name = writer.hold(value)
+    return f"{name}()" if isinstance(value, Draw) else name
 
 
 def _compiled(

@@ -10,7 +10,16 @@ from stagrad.api.entry import MISS, fast_entry
 from stagrad.api.lowering import Lowered, lower_program
 from stagrad.api.program import Program
 from stagrad.api.signature import Parameters, Signature
-from stagrad.trace import Guards, Trace, Traced, Tracer, current_trace, replay, trace_function
+from stagrad.trace import (
+    Guards,
+    Trace,
+    Traced,
+    Tracer,
+    captured_values,
+    current_trace,
+    replay,
+    trace_function,
+)
 from stagrad.trace.state import running
 
 Build = Callable[[Traced, Signature, Parameters], Program]
@@ -89,9 +98,7 @@ class CompiledFunction:
         program, _, _ = self._program(self._signature(args, kwargs))
         return lower_program(program, self._label, verify=self._verify)
 
-    def program(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Program, Signature]:
+    def program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, Signature]:
         """Return the program for arguments like these, and how they are traced."""
         program, _, signature = self._program(self._signature(args, kwargs))
         return program, signature
@@ -171,7 +178,7 @@ class _Entry:
 
     def run(self, signature: Signature) -> Any:
         arrays = signature.arrays
-        outputs = self.run_flat(*arrays, *self.program.captures)
+        outputs = self.run_flat(*arrays, *captured_values(self.program.captures))
         for position, output in self.program.written:
             given = signature_array(signature, position)
             given[...] = outputs[output]

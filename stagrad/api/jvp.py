@@ -12,7 +12,7 @@ from stagrad.api.signature import Parameters, Signature
 from stagrad.ir import Aval, is_inexact
 from stagrad.passes.forward import forward
 from stagrad.passes.recognize import recognize
-from stagrad.trace import Traced, current_trace, flatten, replay, unflatten
+from stagrad.trace import Traced, captured_values, current_trace, flatten, replay, unflatten
 
 
 class JvpFunction(CompiledFunction):
@@ -41,7 +41,8 @@ class JvpFunction(CompiledFunction):
             entry = (program, lower_program(program, self._label).compile(), traced.guards)
             self._programs[signature.key] = entry
         program, run, _ = entry
-        return program.result.build(run(*signature.arrays, *program.captures, *seeds))
+        captures = captured_values(program.captures)
+        return program.result.build(run(*signature.arrays, *captures, *seeds))
 
     def _forward(self, traced: Traced, signature: Signature, parameters: Parameters) -> Program:
         traced = with_constant_outputs(traced)

@@ -128,12 +128,6 @@ class Parameters:
             return self._array_leaf(spec, position, value)
         if isinstance(value, Static):
             value = value.value
-        if isinstance(value, np.random.Generator | np.random.RandomState):
-            raise DTypeError(
-                f"{self.describe(spec, position)} is a random generator: what it draws while the "
-                "function is traced would be used at every later call. Pass the numbers, or use "
-                "stagrad.random with an explicit key"
-            )
         try:
             hash(value)
         except TypeError:

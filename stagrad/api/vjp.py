@@ -22,7 +22,7 @@ from stagrad.ir import Aval, Graph, aval_of, is_inexact
 from stagrad.passes.recognize import recognize
 from stagrad.passes.reverse import reverse
 from stagrad.passes.split import split
-from stagrad.trace import Traced, current_trace, flatten, replay, unflatten
+from stagrad.trace import Traced, captured_values, current_trace, flatten, replay, unflatten
 
 Flat = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -99,7 +99,10 @@ class _Halves:
         self.backward = _Half(halves.backward, "backward")
 
     def run(self, arrays: list[Any]) -> tuple[Any, Pullback]:
-        values = self.forward([*arrays, *self.traced.captures])
+        captures = self.traced.captures
+        if current_trace() is None:
+            captures = tuple(captured_values(captures))
+        values = self.forward([*arrays, *captures])
         count = len(values) - self.residuals
         pullback = Pullback(self.backward, values[count:], self.outputs, self.result)
         return self.traced.result(values[:count]), pullback

@@ -1,6 +1,12 @@
 """From a Python function to a graph."""
 
-from stagrad.trace.function import StaticLeaf, Traced, replay, trace_function
+from stagrad.trace.function import (
+    StaticLeaf,
+    Traced,
+    captured_values,
+    replay,
+    trace_function,
+)
 from stagrad.trace.guards import Guards
 from stagrad.trace.state import current_trace
 from stagrad.trace.trace import Trace
@@ -14,6 +20,7 @@ __all__ = [
     "Traced",
     "Tracer",
     "TreeSpec",
+    "captured_values",
     "current_trace",
     "flatten",
     "replay",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from stagrad.ir import Primitive
-from stagrad.ops.convert import as_value, holds_traced
+from stagrad.ops.convert import as_value, holds_traced, must_copy
 from stagrad.ops.define import FUNCTIONS
 from stagrad.trace.state import current_trace
 from stagrad.trace.tracer import Tracer
@@ -212,7 +212,7 @@ def _converted(name: str, value: Any, dtype: Any = None, **keywords: Any) -> Any
     result = as_value(value)
     if dtype is not None:
         result = astype(result, np.dtype(dtype))
-    if name == "array" and keywords.get("copy", True) and isinstance(result, Tracer):
+    if name == "array" and must_copy(keywords.get("copy", True)) and isinstance(result, Tracer):
         result = result.detached()
     ndmin = keywords.get("ndmin", 0)
     return result if result.ndim >= ndmin else result[(None,) * (ndmin - result.ndim)]

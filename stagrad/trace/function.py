@@ -8,10 +8,11 @@ import numpy as np
 
 from stagrad.errors import TraceError
 from stagrad.ir import Aval, Graph, Node
+from stagrad.trace.draws import Draw, as_drawing
 from stagrad.trace.guards import Guards
 from stagrad.trace.replacement import replaced_functions
 from stagrad.trace.trace import Trace
-from stagrad.trace.tracer import SpecializeInput, Tracer
+from stagrad.trace.tracer import BeginAgain, SpecializeInput, Tracer
 from stagrad.trace.trees import TreeSpec, flatten, unflatten
 
 
@@ -32,7 +33,8 @@ class Traced:
       of the result, then the new contents of mutated arguments.
     - output_spec, output_leaves: the result's structure; a leaf is the position of a graph output,
       or a StaticLeaf that is returned as it is.
-    - captures: values of the capture inputs: arrays, or traced values of an enclosing trace.
+    - captures: values of the capture inputs: arrays, random draws, or traced values of an
+      enclosing trace.
     - mutated: (input position, output position) of arguments the function wrote to.
     - static: argument leaf positions that turned out to be needed as Python integers.
     - guards: what outside the arguments the trace relied on.
@@ -69,21 +71,28 @@ def trace_function(
     """
     leaves = list(leaves)
     static: set[int] = set()
+    draws: list[Draw] = []
     while True:
+        trace = Trace(draws=draws)
         try:
-            return _trace_once(function, spec, leaves, names, frozenset(static))
+            return _trace_once(trace, function, spec, leaves, names, frozenset(static))
         except SpecializeInput as request:
             position = request.position
             leaves[position] = StaticLeaf(request.specialized(values[position]))
             static.add(position)
+        except BeginAgain:
+            pass
         except ValueError as error:
-            # NumPy turns the refusal of float(traced) into a ValueError about sequences.
+            # NumPy turns what float(traced) raises into a ValueError about sequences.
             if isinstance(error.__cause__, TraceError):
                 raise error.__cause__ from None
-            raise
+            if not isinstance(error.__cause__, BeginAgain):
+                raise
+        draws = trace.draws
 
 
 def _trace_once(
+    trace: Trace,
     function: Callable[..., Any],
     spec: TreeSpec,
     leaves: Sequence[Aval | StaticLeaf],
@@ -91,13 +100,13 @@ def _trace_once(
     static: frozenset[int],
 ) -> Traced:
     guards = Guards.of(function)
-    trace = Trace(live=guards.is_live)
-    with trace, replaced_functions(guards.namespaces):
+    trace.is_live = guards.is_live
+    with trace, replaced_functions(guards):
         arguments: list[Any] = []
         inputs: list[Tracer] = []
         for position, (leaf, name) in enumerate(zip(leaves, names, strict=True)):
             if isinstance(leaf, StaticLeaf):
-                arguments.append(leaf.value)
+                arguments.append(as_drawing(leaf.value))
             else:
                 tracer = trace.input(leaf, name)
                 trace.input_positions[tracer.node] = position
@@ -134,6 +143,11 @@ def _place_output(trace: Trace, leaf: Any, outputs: list[Node]) -> int | StaticL
         return StaticLeaf(leaf)
     outputs.append(trace.lift(leaf).node)
     return len(outputs) - 1
+
+
+def captured_values(captures: Sequence[Any]) -> list[Any]:
+    """Return what the capture inputs are at a call: arrays as they are now, new random draws."""
+    return [value() if isinstance(value, Draw) else value for value in captures]
 
 
 def replay(trace: Trace, graph: Graph, values: Sequence[Any]) -> list[Tracer]:

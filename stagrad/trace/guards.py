@@ -10,7 +10,6 @@ check cannot see: state reached through calls into libraries, and Python-level s
 import dis
 import functools
 import inspect
-import random
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.errors import TraceError
+from stagrad.trace.draws import GENERATORS
 
 _LOADS_GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _LOADS_CELL = frozenset({"LOAD_DEREF", "LOAD_CLASSDEREF"})
@@ -53,6 +52,17 @@ class Path:
         for attribute in self.attributes:
             value = getattr(value, attribute)
         return value
+
+    def replace(self, value: Any) -> None:
+        """Put another object in the place the path leads to."""
+        if self.attributes:
+            parent = Path(self.function, self.root, self.attributes[:-1], self.owner)
+            setattr(parent.read(), self.attributes[-1], value)
+        elif (names := self.function.__code__.co_freevars) and self.root in names:
+            assert self.function.__closure__ is not None
+            self.function.__closure__[names.index(self.root)].cell_contents = value
+        else:
+            self.function.__globals__[self.root] = value
 
     def is_plain(self) -> bool:
         """Say whether reading it runs no code and leads through no library module."""
@@ -109,6 +119,7 @@ class Guards:
     contents: list[tuple[Path, Any]] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
     snapshots: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    generators: list[Path] = field(default_factory=list)
     namespaces: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
@@ -188,13 +199,8 @@ class Guards:
             return
         if isinstance(value, ModuleType | BuiltinFunctionType | np.ufunc) or _is_library(value):
             return
-        if isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
-            name = ".".join((path.root, *path.attributes))
-            raise TraceError(
-                f"the function reads the random generator {name!r}: numbers drawn while it is "
-                "traced would be used at every later call. Draw them outside and pass them in, or "
-                "use stagrad.random with an explicit key."
-            )
+        if isinstance(value, GENERATORS):
+            self.generators.append(path)
         self._note_arrays(value)
         content = _content(value)
         if content is not None and isinstance(value, list | dict | set | tuple):

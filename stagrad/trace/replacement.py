@@ -8,22 +8,29 @@ difference.
 """
 
 import contextlib
-import functools
 import importlib
+import random
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from types import CodeType, FunctionType
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
 
-from stagrad.errors import TraceError
 from stagrad.ops.convert import holds_traced
 from stagrad.ops.define import FUNCTIONS, SCIPY
+from stagrad.trace.builtins import builtin_replacements
+from stagrad.trace.draws import (
+    as_drawing,
+    python_originals,
+    python_replacements,
+    random_originals,
+    random_replacements,
+)
 from stagrad.trace.fresh import np_originals, np_replacements
+from stagrad.trace.guards import Guards
 from stagrad.trace.protocols import detached
-from stagrad.trace.sources import quote_user_line
 from stagrad.trace.state import current_trace
 
 # Code that looks a NumPy function up in the table while a trace runs finds the replacement's entry.
@@ -35,30 +42,6 @@ FUNCTIONS.update(
     }
 )
 
-
-def _refusing(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def draw(*arguments: Any, **keywords: Any) -> Any:
-        if current_trace() is not None:
-            raise TraceError(
-                f"np.random.{name} is called while a function is traced: its numbers would be "
-                f"drawn once and used at every later call.{quote_user_line()}\nDraw them outside "
-                "and pass them in, or use stagrad.random with an explicit key."
-            )
-        return original(*arguments, **keywords)
-
-    return draw
-
-
-random_originals: dict[str, Callable[..., Any]] = {
-    name: value
-    for name, value in vars(np.random).items()
-    if isinstance(getattr(value, "__self__", None), np.random.RandomState)
-}
-random_replacements = {
-    name: _refusing(name, original) for name, original in random_originals.items()
-}
-
 _lock = threading.RLock()
 _depth = 0
 _by_identity = {
@@ -69,20 +52,48 @@ _by_identity = {
 
 
 @contextlib.contextmanager
-def replaced_functions(namespaces: Mapping[int, dict[str, Any]]) -> Iterator[None]:
+def replaced_functions(guards: Guards) -> Iterator[None]:
     """Keep the replacements in place until the last trace of the process ends.
 
-    `namespaces` are the globals of the functions being traced, where creation functions may have
-    been imported by name.
+    The guards know the globals of the functions being traced, where creation functions may have
+    been imported by name, and the random generators they read.
     """
     _enter()
+    namespaces = {**guards.namespaces, **importing_namespaces}
     undo = [pair for names in namespaces.values() for pair in _replace_imported(names)]
+    generators = [(path, path.read()) for path in guards.generators]
+    for path, generator in generators:
+        path.replace(as_drawing(generator))
     try:
         yield
     finally:
+        for path, generator in generators:
+            path.replace(generator)
         for names, name, original in undo:
-            names[name] = original
+            if original is _ABSENT:
+                names.pop(name, None)
+            else:
+                names[name] = original
         _leave()
+
+
+importing_namespaces: dict[int, dict[str, Any]] = {}
+"""Globals of further modules that were seen to create arrays with functions imported by name."""
+
+_ABSENT = object()
+
+
+def begin_again_for(frame: FrameType | None) -> bool:
+    """Note a user's module whose functions are to be replaced; False when that would not help."""
+    if frame is None or id(frame.f_globals) in importing_namespaces:
+        return False
+    names = frame.f_globals
+    helps = any(id(value) in _by_identity for value in names.values()) or any(
+        name in builtin_replacements and name not in names for name in frame.f_code.co_names
+    )
+    if helps:
+        importing_namespaces[id(names)] = names
+    return helps
 
 
 def _enter() -> None:
@@ -90,7 +101,7 @@ def _enter() -> None:
     with _lock:
         _depth += 1
         if _depth == 1:
-            _set(np_replacements, random_replacements)
+            _set(np_replacements, random_replacements, python_replacements)
             for exchange in _exchanges():
                 exchange.enter()
 
@@ -100,16 +111,15 @@ def _leave() -> None:
     with _lock:
         _depth -= 1
         if _depth == 0:
-            _set(np_originals, random_originals)
+            _set(np_originals, random_originals, python_originals)
             for exchange in _exchanges():
                 exchange.leave()
 
 
-def _set(functions: dict[str, Any], random: dict[str, Any]) -> None:
-    for name, function in functions.items():
-        setattr(np, name, function)
-    for name, function in random.items():
-        setattr(np.random, name, function)
+def _set(*tables: dict[str, Callable[..., Any]]) -> None:
+    for module, functions in zip((np, np.random, random), tables, strict=True):
+        for name, function in functions.items():
+            setattr(module, name, function)
 
 
 def _replace_imported(names: dict[str, Any]) -> list[tuple[dict[str, Any], str, Any]]:
@@ -122,6 +132,10 @@ def _replace_imported(names: dict[str, Any]) -> list[tuple[dict[str, Any], str, 
         ]
         for _, name, value in found:
             names[name] = _by_identity[id(value)]
+        for name, replacement in builtin_replacements.items():
+            if name not in names:
+                found.append((names, name, _ABSENT))
+                names[name] = replacement
     return found
 
 

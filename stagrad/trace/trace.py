@@ -1,7 +1,7 @@
 """Trace: the state of one function being traced."""
 
 import contextvars
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -21,6 +21,7 @@ from stagrad.ir import (
 )
 from stagrad.ir.aval import PYTHON_SCALARS
 from stagrad.ops.movement import broadcast_to
+from stagrad.trace.draws import Draw
 from stagrad.trace.fresh import LITERAL_BYTES, FreshArray
 from stagrad.trace.sources import locate
 from stagrad.trace.state import running
@@ -40,14 +41,16 @@ class Trace:
         builder: Builder | None = None,
         *,
         located: bool = True,
-        live: Callable[[np.ndarray], bool] | None = None,
+        draws: Sequence[Draw] = (),
     ) -> None:
         self.builder = Builder() if builder is None else builder
         self.located = located
         self.input_positions: dict[Node, int] = {}
         self.derived = False
         self.relied_on: list[np.ndarray] = []
-        self._live = live
+        self.is_live: Callable[[np.ndarray], bool] | None = None
+        self.draws: list[Draw] = []
+        self._earlier_draws = list(draws)
         self._location: tuple[Source | None, str | None] | None = None
         self.captures: list[tuple[Node, Any]] = []
         self.primal: Node | None = None
@@ -82,6 +85,8 @@ class Trace:
         """
         if isinstance(value, Tracer):
             return value if value.trace is self else self._capture_tracer(value)
+        if isinstance(value, Draw):
+            return self._capture(value, value, aval_of(value.traced))
         if isinstance(value, Literal):
             return Tracer(
                 self, self.builder.constant(value, weak=weak), scalar=not value.array.shape
@@ -98,11 +103,23 @@ class Trace:
         constant = self.builder.constant(value, aval_of(value).dtype, weak=weak)
         return Tracer(self, constant, scalar=True)
 
+    def draw(
+        self, method: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Tracer:
+        """Return the traced value of a random draw, which every call of the program makes anew."""
+        earlier = self._earlier_draws.pop(0) if self._earlier_draws else None
+        if earlier is not None and earlier.repeats(method, args):
+            draw = earlier
+        else:
+            draw = Draw(method, args, kwargs)
+        self.draws.append(draw)
+        return self.lift(draw)
+
     def rely_on(self, array: np.ndarray) -> None:
         """Note that the program was shaped by an array's numbers, which each call has to check."""
         if isinstance(array, FreshArray):
             return
-        if self._live is not None and self._live(array):
+        if self.is_live is not None and self.is_live(array):
             self.relied_on.append(array)
         else:
             self.derived = True
@@ -113,7 +130,7 @@ class Trace:
             if recorded is not None:
                 return self.lift(recorded)
             return self._lift_fresh(value.view(np.ndarray))
-        if self._live is not None and not self._live(value):
+        if self.is_live is not None and not self.is_live(value):
             self.derived = True
         return self._capture(value, value, aval_of(value))
 

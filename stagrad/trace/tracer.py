@@ -33,6 +33,10 @@ class SpecializeInput(BaseException):
         self.specialized = convert
 
 
+class BeginAgain(BaseException):
+    """The trace starts again, with functions replaced in one more module."""
+
+
 class Tracer(Operators):
     """A value of the function being traced, answering NumPy's protocols.
 
@@ -260,8 +264,11 @@ class Tracer(Operators):
         self._refuse("asked for .tolist()", "Leave it an array")
 
     def _refuse(self, use: str, advice: str) -> NoReturn:
-        from stagrad.trace.sources import quote_user_line
+        from stagrad.trace.replacement import begin_again_for
+        from stagrad.trace.sources import quote_user_line, user_frame
 
+        if begin_again_for(user_frame()):
+            raise BeginAgain
         name = f"'{self._node.name}' " if self._node.name else ""
         raise TraceError(
             f"a traced value {name}({self.aval}{self.birth()}) is {use}."

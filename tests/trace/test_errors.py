@@ -178,17 +178,3 @@ def test_objects_as_arguments():
         stagrad.compile(lambda x: x)(np.array(["a", "b"]))
     with pytest.raises(TypeError, match="MaskedArray"):
         stagrad.compile(lambda x: x)(np.ma.masked_array([1.0]))
-
-
-def test_random_numbers_are_never_frozen_into_a_program():
-    generator = np.random.default_rng(0)
-    for function in (
-        lambda x: x + np.random.rand(3),  # noqa: NPY002
-        lambda x: x + np.random.normal(size=3),  # noqa: NPY002
-        lambda x: x + generator.normal(size=3),
-    ):
-        with pytest.raises(TraceError, match=r"stagrad\.random"):
-            stagrad.compile(function)(X)
-    with pytest.raises(TypeError, match=r"stagrad\.random"):
-        stagrad.compile(lambda x, rng: x + rng.normal(size=3))(X, generator)
-    assert np.random.rand(2).shape == (2,)  # noqa: NPY002
