@@ -104,10 +104,16 @@ def _asarray(a: Any, dtype: Any = None, **keywords: Any) -> Any:
     return value if dtype is None else astype(value, dtype)
 
 
+def must_copy(copy: Any) -> bool:
+    """Say whether a `copy=` argument asks for a copy: True, or its private spelling in NumPy."""
+    name = getattr(copy, "name", None)
+    return bool(copy) if name is None else bool(name == "ALWAYS")
+
+
 @implements(np.array)
 def array(a: Any, dtype: Any = None, *, ndmin: int = 0, copy: Any = True, **keywords: Any) -> Any:
     """Return what `np.array` does for array-likes that hold traced values."""
     value = _asarray(a, dtype)
     shape = aval_of(value).shape
     value = reshape(value, (1,) * (ndmin - len(shape)) + shape)
-    return fresh(value) if copy else value
+    return fresh(value) if must_copy(copy) else value

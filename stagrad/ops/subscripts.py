@@ -103,19 +103,33 @@ def _parts(entry: Any, like: Any) -> list[Any]:
         return [_NewAxis(np.zeros(int(entry), dtype=np.intp))]
     if isinstance(entry, int | np.integer):
         return [int(entry)]
-    if not isinstance(entry, list | tuple | np.ndarray | np.generic) and not is_traced(entry):
-        return [_as_integer(entry)]
-    value = as_value(entry)
-    aval = aval_of(value)
-    if aval.dtype.kind == "b":
+    if hasattr(entry, "__index__") and not isinstance(entry, np.ndarray) and not is_traced(entry):
+        return [operator.index(entry)]
+    value = _index_value(entry)
+    dtype = aval_of(value).dtype
+    if dtype.kind == "b":
         return _mask_parts(value, like)
-    if aval.size == 0 and isinstance(entry, list | tuple):
-        return [np.zeros(aval.shape, dtype=np.intp)]
-    if aval.dtype.kind not in "iu":
+    if aval_of(value).size == 0 and isinstance(entry, list | tuple):
+        return [np.zeros(aval_of(value).shape, dtype=np.intp)]
+    if dtype.kind not in "iu":
         raise IndexError(
-            f"arrays used as indices must be of integer (or boolean) type, not {aval.dtype}"
+            f"arrays used as indices must be of integer (or boolean) type, not {dtype}"
         )
-    return [value if isinstance(entry, np.ndarray) or is_traced(value) else _Known(value)]
+    if is_traced(value) or isinstance(entry, np.ndarray):
+        return [value]
+    settled(value if isinstance(entry, list | tuple) else np.asarray(value), like=like)
+    return [_Known(value)]
+
+
+def _index_value(entry: Any) -> Any:
+    """Return an index that is no integer and no slice as an array; IndexError for other things."""
+    value = as_value(entry)
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "biufc":
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+            f"boolean arrays are valid indices, not {type(entry).__name__}"
+        )
+    return value
 
 
 class _Known:
@@ -123,16 +137,6 @@ class _Known:
 
     def __init__(self, array: Any) -> None:
         self.array = np.asarray(array)
-
-
-def _as_integer(entry: Any) -> int:
-    try:
-        return operator.index(entry)
-    except TypeError:
-        raise IndexError(
-            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
-            f"boolean arrays are valid indices, not {type(entry).__name__}"
-        ) from None
 
 
 def _checked_slice(entry: slice) -> slice:
