@@ -110,14 +110,15 @@ def _parts(entry: Any, like: Any) -> list[Any]:
     if dtype.kind == "b":
         return _mask_parts(value, like)
     if aval_of(value).size == 0 and isinstance(entry, list | tuple):
-        return [np.zeros(aval_of(value).shape, dtype=np.intp)]
+        return [_Known(np.zeros(aval_of(value).shape, dtype=np.intp))]
     if dtype.kind not in "iu":
         raise IndexError(
             f"arrays used as indices must be of integer (or boolean) type, not {dtype}"
         )
     if is_traced(value) or isinstance(entry, np.ndarray):
         return [value]
-    settled(value if isinstance(entry, list | tuple) else np.asarray(value), like=like)
+    if not isinstance(entry, list | tuple):
+        settled(value, like=like)
     return [_Known(value)]
 
 
