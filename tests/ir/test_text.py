@@ -7,6 +7,10 @@ from hypothesis import given, settings
 from stagrad import ir, ops
 from stagrad.errors import ParseError
 from stagrad.ir import PRIMITIVES, Builder, Graph, Literal, Node, Source, constant_p, parse_aval
+from stagrad.passes.reverse import reverse
+from tests.op_cases import families
+from tests.op_cases.case import Case
+from tests.op_cases.programs import trace
 from tests.random_graphs import graphs, literals, many_p, one_p
 
 assert ops, "importing stagrad.ops fills the table of operations"
@@ -40,6 +44,18 @@ def test_constants_read_back_to_the_bit(literal):
     node = Builder().constant(literal)
     (again,) = ir.parse(ir.text(Graph([], [node]))).outputs
     assert again.params["value"] == literal
+
+
+ROWS = [case for rows in families().values() for case in rows]
+
+
+@pytest.mark.parametrize("case", ROWS, ids=lambda case: case.name)
+def test_programs_of_the_operation_table_read_back(case: Case) -> None:
+    graph = trace(case.function, case.operands).graph
+    assert_reads_back(graph)
+    inexact = [place for place, node in enumerate(graph.inputs) if ir.is_inexact(node.aval)]
+    if case.order and case.wrt is None:
+        assert_reads_back(reverse(graph, inexact))
 
 
 def told(graph):
