@@ -28,7 +28,22 @@ def getitem(x: Any, index: Any) -> Any:
     part = reshape(slice(x, subscript.region), subscript.expanded)
     if not subscript.axes:
         return part
+    if subscript.shape and all(_is_traced_integer(index) for index in subscript.indices):
+        return _entry(part, subscript)
     return transpose(gather(part, subscript.indices, subscript.axes), subscript.order)
+
+
+def _is_traced_integer(index: Any) -> bool:
+    return is_traced(index) and aval_of(index).shape == () and getattr(index, "scalar", True)
+
+
+def _entry(part: Any, subscript: Subscript) -> Any:
+    """Return the entry at traced integers, which NumPy gives as a view, axis after axis."""
+    for index, axis in zip(subscript.indices[::-1], subscript.axes[::-1], strict=True):
+        taken = gather(part, [index], (axis,))
+        as_view = getattr(part, "entry", None)
+        part = taken if as_view is None else as_view(taken)
+    return part
 
 
 def store(x: Any, index: Any, value: Any) -> Any:

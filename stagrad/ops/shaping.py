@@ -9,7 +9,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from stagrad.ir import aval_of
 from stagrad.ops import movement
-from stagrad.ops.convert import as_array
+from stagrad.ops.convert import as_array, fresh
 from stagrad.ops.define import implements
 from stagrad.ops.slicing import Span, slice, span
 
@@ -34,10 +34,17 @@ def reshape(
     x = as_array(a)
     wanted = as_shape(newshape if shape is None else shape)
     if order in ("C", "A"):
-        return movement.reshape(x, wanted)
+        return _reshaped(x, wanted)
     if order != "F":
         raise ValueError(f"reshape: order must be one of 'C', 'F', or 'A' (got {order!r})")
-    return reverse_axes(movement.reshape(reverse_axes(x), wanted[::-1]))
+    return reverse_axes(_reshaped(reverse_axes(x), wanted[::-1]))
+
+
+def _reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return a view where NumPy makes one, a copy where the elements do not lie in order."""
+    result = movement.reshape(x, shape)
+    can_view = getattr(x, "can_view", None)
+    return result if can_view is None or can_view(shape) else fresh(result)
 
 
 def reverse_axes(x: Any) -> Any:

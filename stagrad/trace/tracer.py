@@ -14,6 +14,7 @@ import numpy as np
 from stagrad.errors import DTypeError, TraceError
 from stagrad.ir import Aval, Node, aval_of
 from stagrad.ops.define import FUNCTIONS, UFUNCS
+from stagrad.ops.gather import scatter
 from stagrad.ops.operators import Operators
 from stagrad.trace.state import current_trace
 
@@ -113,15 +114,43 @@ class Tracer(Operators):
             return
         self.require_live("written to")
         if self._base is not None:
-            store = self._made_by.primitive.view
-            assert store is not None
-            base = Tracer(self.trace, self._base.node)
-            self._base.write(store(base, value, self._made_by.params))
+            self._base.write(self._written_through(Tracer(self.trace, self._base.node), value))
             self._node = node
             self._seen = self.root._version
         else:
             self._node = node
             self._version += 1
+
+    def _written_through(self, base: "Tracer", value: "Tracer") -> "Tracer":
+        """Return the contents of the base after `value` was written into this view of it."""
+        made_by = self._made_by
+        if made_by.primitive.view is not None:
+            return made_by.primitive.view(base, value, made_by.params)  # type: ignore[no-any-return]
+        indices = [Tracer(self.trace, operand) for operand in made_by.inputs[1:]]
+        return scatter(base, value, indices, **made_by.params)  # type: ignore[no-any-return]
+
+    def entry(self, gathered: "Tracer") -> "Tracer":
+        """Return what was gathered from this array at traced integers as the view NumPy gives."""
+        return Tracer(self.trace, gathered.node, base=self)
+
+    def can_view(self, shape: tuple[int, ...]) -> bool:
+        """Say whether NumPy gives this array another shape without copying it.
+
+        Arrays that are no views count as contiguous in C's order. The views are made again of
+        memory that is never touched.
+        """
+        made_by = []
+        tracer = self
+        while tracer._base is not None:
+            made_by.append(tracer._made_by)
+            tracer = tracer._base
+        if not made_by or any(node.primitive.view is None for node in made_by):
+            return True
+        memory = np.empty(tracer.shape, np.bool_)
+        view: Any = memory
+        for node in reversed(made_by):
+            view = node.primitive.evaluate((view,), node.params)
+        return np.may_share_memory(np.reshape(view, shape), memory)
 
     def require_live(self, use: str) -> None:
         """Raise TraceError when the function this value belongs to is no longer being traced."""
@@ -163,7 +192,12 @@ class Tracer(Operators):
         from stagrad.trace.selection import selected
 
         selection = selected(self, index)
-        return super().__getitem__(index) if selection is None else selection
+        if selection is not None:
+            return selection
+        result = super().__getitem__(index)
+        if result.shape == () and not _has_ellipsis(index):
+            return Tracer(self.trace, self.lift(result).node, scalar=True)
+        return result
 
     def __setitem__(self, index: Any, value: Any) -> None:
         from stagrad.ops.indexing import store
@@ -277,6 +311,11 @@ class Tracer(Operators):
 
     def __repr__(self) -> str:
         return f"Tracer({self.aval})"
+
+
+def _has_ellipsis(index: Any) -> bool:
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(part is Ellipsis for part in parts)
 
 
 def _is_same_store(now: Node, then: Node) -> bool:
