@@ -198,6 +198,11 @@ def test_equal_elements_sort_in_a_stable_order():
     )
 
 
+def test_many_equal_elements_sort_in_a_stable_order():
+    x, weights = np.repeat([1.0, 0.0], 100), np.arange(200.0)
+    assert_gradient(lambda x: np.sort(x) @ weights, x, np.roll(weights, 100))
+
+
 def test_sorting_signed_zeros_and_nan():
     weights = np.array([1.0, 10.0, 100.0])
     assert_gradient(lambda x: np.sort(x) @ weights, [0.0, -0.0, -1.0], [10, 100, 1])
