@@ -5,16 +5,21 @@ from stagrad.api.jvp import jvp
 from stagrad.api.matrices import hessian, hvp, jacobian
 from stagrad.api.transforms import aval, compile, grad, value_and_grad
 from stagrad.api.vjp import vjp
+from stagrad.ops.images import avg_pool, conv, conv_transpose, max_pool
 
 __all__ = [
     "aval",
+    "avg_pool",
     "compile",
+    "conv",
+    "conv_transpose",
     "export",
     "grad",
     "hessian",
     "hvp",
     "jacobian",
     "jvp",
+    "max_pool",
     "value_and_grad",
     "vjp",
 ]
