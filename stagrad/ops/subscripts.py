@@ -125,7 +125,8 @@ def _parts(entry: Any, like: Any) -> list[Any]:
 def _index_value(entry: Any) -> Any:
     """Return an index that is no integer and no slice as an array; IndexError for other things."""
     value = as_value(entry)
-    if isinstance(value, np.ndarray) and value.dtype.kind not in "biufc":
+    foreign = isinstance(value, np.ndarray) and value.dtype.kind not in "biufc"
+    if foreign or isinstance(value, float | complex | np.inexact):
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
             f"boolean arrays are valid indices, not {type(entry).__name__}"
@@ -271,7 +272,7 @@ class _Assembly:
         try:
             np.broadcast_shapes(*shapes)
         except ValueError:
-            listed = " ".join(map(str, shapes))
+            listed = " ".join(map(str, shapes)).replace(", ", ",")
             raise IndexError(
                 "shape mismatch: indexing arrays could not be broadcast together with shapes "
                 f"{listed}"
