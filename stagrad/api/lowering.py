@@ -10,6 +10,7 @@ from stagrad.codegen import emit_numpy
 from stagrad.ir import Graph
 from stagrad.ir.kernel import Schedule
 from stagrad.passes import Lowering, lower
+from stagrad.passes.recognize import recognize
 from stagrad.runtime import load
 
 
@@ -17,7 +18,7 @@ class Lowered:
     """A function lowered for given avals; nothing has run yet.
 
     - graph: the graph as traced and differentiated, before any optimisation.
-    - stages: name → graph as traced (`trace`), as differentiated (`reverse`) and after each pass.
+    - stages: name → graph as traced (`trace`) and after each pass, `recognize` and `reverse` first.
     - schedule: kernels, library calls and the memory plan.
     - source: the emitted module's text.
     """
@@ -54,8 +55,11 @@ class Lowered:
 
     def _made(self) -> Iterator[tuple[str, Graph]]:
         """Yield what the graph was made of, and itself, each with the name of its maker."""
-        if self.program.traced is not None:
-            yield "trace", self.program.traced
+        traced = self.program.traced
+        if traced is not None:
+            yield "trace", traced
+            if self.program.made_by != "recognize":
+                yield "recognize", recognize(traced)
         yield self.program.made_by, self.program.graph
 
     @property

@@ -24,8 +24,8 @@ _PLAIN_NAME = re.compile(r"[\w.<>]+")
 def text(graph: Graph, *, labels: Mapping[Node, str] | None = None, elide: bool = False) -> str:
     """Return the text of a graph, one operation a line, from which `parse` makes it again.
 
-    `labels` gives the nodes other names than `name_nodes` does. With `elide`, arrays are shortened
-    for reading; `parse` then refuses the text.
+    `labels` gives the nodes other names than `name_nodes` does. With `elide`, what only `parse`
+    needs is left out: the folders of files, and the middle of arrays, without which it refuses.
 
     >>> import numpy as np, stagrad
     >>> lowered = stagrad.compile(lambda x: np.sin(x) * 2.0).lower(stagrad.aval("f64[3]"))
@@ -52,7 +52,7 @@ class _Writer:
     def lines(self, labels: Mapping[Node, str] | None) -> Iterator[str]:
         """Yield the lines of the text: the table of files, then the graph."""
         for file, short in self.files.items():
-            if short != file:
+            if short != file and not self.elide:
                 yield f"# {quoted(short, _PLAIN_FILE)} = {file!r}"
         yield from self._graph(self.graph, labels)
 

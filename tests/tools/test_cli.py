@@ -110,7 +110,7 @@ def test_all_stages_are_printed_under_their_names(run, lowered):
 def test_differences_turn_each_stage_into_the_next(run, lowered):
     shown = run("dump", *LOSS, "--grad", "0,1", "--diff")
     assert re.findall(r"^\+\+\+ (\w+)|^# (\w+): no change", shown, re.MULTILINE)
-    assert shown.startswith("--- trace\n+++ reverse\n@@")
+    assert shown.startswith("--- trace\n+++ recognize\n@@") or "# recognize: no change" in shown
     named = re.findall(r"^(?:\+\+\+ |# )(\w+)(?:: no change)?$", shown, re.MULTILINE)
     assert named == list(lowered.stages)[1:]
     assert "for square()" in shown
@@ -125,7 +125,7 @@ def test_source_is_printed_by_both_commands(run, lowered):
     assert run("source", *LOSS, "--grad", "0,1") == lowered.source
     assert run("dump", *LOSS, "--grad", "0,1", "--source") == lowered.source
     both = run("dump", *LOSS, "--grad", "0,1", "--source", "--stage", "trace")
-    assert both.startswith("# fit.py =")
+    assert both.startswith("graph(slope: f64[]")
     assert both.endswith(lowered.source)
 
 
@@ -151,7 +151,7 @@ def test_files_are_written_into_a_folder(run, lowered, form):
 
 def test_differences_are_written_into_a_folder(run):
     run("dump", *LOSS, "--grad", "0,1", "--diff", "-o", "out")
-    assert (Path("out") / "01-reverse.diff").read_text(encoding="utf-8").startswith("--- trace")
+    assert (Path("out") / "02-reverse.diff").read_text(encoding="utf-8").startswith("--- recognize")
 
 
 def test_options_may_stand_anywhere(run):
