@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from stagrad.errors import UnsupportedError
 from stagrad.ir import NOT_DIFFERENTIABLE, ZERO, aval_of
 from stagrad.ops.arithmetic import masked_multiply
 from stagrad.ops.define import FLOATS, Operation, elementwise, implements_scipy
 from stagrad.ops.exponential import exp
+from stagrad.ops.logical import logical_and
 from stagrad.ops.movement import astype
 from stagrad.ops.promote import DTypes, common_loop
 from stagrad.ops.selection import select
@@ -136,11 +138,13 @@ betaln_p, betaln = elementwise(
 )
 
 
-def _gamma_density(a: Any, x: Any) -> Any:
+def gamma_density(a: Any, x: Any) -> Any:
+    """Return the density of the gamma distribution of shape `a`."""
     return exp(xlogy(a - 1, x) - x - gammaln(a))
 
 
-def _beta_density(a: Any, b: Any, x: Any) -> Any:
+def beta_density(a: Any, b: Any, x: Any) -> Any:
+    """Return the density of the beta distribution."""
     return exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b))
 
 
@@ -150,7 +154,7 @@ gammainc_p, gammainc = elementwise(
     c=None,
     vjps=(
         NOT_DIFFERENTIABLE,
-        lambda ct, out, a, x: masked_multiply(ct, _gamma_density(a, x)),
+        lambda ct, out, a, x: masked_multiply(ct, gamma_density(a, x)),
     ),
     doc="Regularised lower incomplete gamma function.",
 )
@@ -161,7 +165,7 @@ gammaincc_p, gammaincc = elementwise(
     c=None,
     vjps=(
         NOT_DIFFERENTIABLE,
-        lambda ct, out, a, x: masked_multiply(ct, -_gamma_density(a, x)),
+        lambda ct, out, a, x: masked_multiply(ct, -gamma_density(a, x)),
     ),
     doc="Regularised upper incomplete gamma function.",
 )
@@ -173,7 +177,7 @@ betainc_p, betainc = elementwise(
     vjps=(
         NOT_DIFFERENTIABLE,
         NOT_DIFFERENTIABLE,
-        lambda ct, out, a, b, x: masked_multiply(ct, _beta_density(a, b, x)),
+        lambda ct, out, a, b, x: masked_multiply(ct, beta_density(a, b, x)),
     ),
     doc="Regularised incomplete beta function.",
 )
@@ -185,7 +189,54 @@ betaincc_p, betaincc = elementwise(
     vjps=(
         NOT_DIFFERENTIABLE,
         NOT_DIFFERENTIABLE,
-        lambda ct, out, a, b, x: masked_multiply(ct, -_beta_density(a, b, x)),
+        lambda ct, out, a, b, x: masked_multiply(ct, -beta_density(a, b, x)),
     ),
     doc="One minus the regularised incomplete beta function.",
 )
+
+binom_p, binom = elementwise(
+    "binom",
+    dtypes="f",
+    c=None,
+    vjps=(
+        lambda ct, out, n, k: masked_multiply(ct, out * (psi(n + 1) - psi(n - k + 1))),
+        lambda ct, out, n, k: masked_multiply(ct, out * (psi(n - k + 1) - psi(k + 1))),
+    ),
+    doc="Binomial coefficient of real numbers.",
+)
+
+poch_p, poch = elementwise(
+    "poch",
+    dtypes="f",
+    c=None,
+    vjps=(
+        lambda ct, out, z, m: masked_multiply(ct, out * (psi(z + m) - psi(z))),
+        lambda ct, out, z, m: masked_multiply(ct, out * psi(z + m)),
+    ),
+    doc="Rising factorial, gamma(z + m) / gamma(z).",
+)
+
+
+@implements_scipy("scipy.special.comb")
+def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> Any:
+    """Return the number of combinations as a float; zero for impossible ones."""
+    if exact:
+        raise UnsupportedError(
+            "scipy.special.comb(exact=True) computes with Python integers of any length, which a "
+            "traced value has not. Leave exact away"
+        )
+    if repetition:
+        return comb(N + k - 1, k)
+    possible = logical_and(logical_and(k <= N, N >= 0), k >= 0)
+    return select(possible, binom(N, k), 0.0)
+
+
+@implements_scipy("scipy.special.factorial")
+def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
+    """Return n! of real numbers as a float; zero for negative ones."""
+    if exact or extend != "zero":
+        raise UnsupportedError(
+            f"scipy.special.factorial(exact={exact}, extend={extend!r}) is not supported on traced "
+            "values. Leave both away, or write scipy.special.gamma(n + 1)"
+        )
+    return select(n < 0, 0.0, gamma(n + 1))

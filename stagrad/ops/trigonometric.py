@@ -1,4 +1,4 @@
-"""Trigonometric and hyperbolic functions, their inverses, and the unnormalised habits of angles."""
+"""Trigonometric and hyperbolic functions, their inverses, and units and jumps of angles."""
 
 import math
 from typing import Any
@@ -7,10 +7,17 @@ import numpy as np
 import numpy as xp
 
 from stagrad.ir import aval_of, bind
-from stagrad.ops.arithmetic import masked_divide, masked_multiply
-from stagrad.ops.define import FLOATS, UFUNCS, Operation, elementwise, implements
+from stagrad.ops.arithmetic import masked_divide, masked_multiply, remainder
+from stagrad.ops.complex import absolute
+from stagrad.ops.convert import as_value
+from stagrad.ops.define import FLOATS, FUNCTIONS, UFUNCS, Operation, elementwise, implements
+from stagrad.ops.floating import stop_gradient
+from stagrad.ops.logical import logical_and
 from stagrad.ops.movement import astype
 from stagrad.ops.power import hypot, sqrt, square
+from stagrad.ops.promote import common_loop, loop_types
+from stagrad.ops.selection import select
+from stagrad.ops.slicing import axis_slice
 
 cos: Operation
 cosh: Operation
@@ -197,3 +204,27 @@ def sinc(x: Any) -> Any:
     if dtype.kind not in FLOATS:
         x = astype(x, np.dtype(np.float64))
     return bind(sinc_p, x, order=0)
+
+
+@implements(np.unwrap)
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
+    """Add whole periods so that neighbours differ by half of one at most, as `numpy.unwrap`."""
+    p = as_value(p)
+    extent = aval_of(p).shape[axis]
+    steps = FUNCTIONS[np.diff](p, axis=axis)
+    dtype = common_loop(loop_types([aval_of(steps), aval_of(period)]))[1]
+    if dtype.kind in "iu":
+        high, odd = divmod(period, 2)
+    else:
+        high, odd = period / 2, False
+    # Whole periods do not change with the angle: only the period itself has a derivative in them.
+    steps = stop_gradient(steps)
+    wrapped = remainder(steps + high, period) - high
+    if not odd:
+        wrapped = select(logical_and(wrapped == -high, steps > 0), high, wrapped)
+    small = absolute(steps) < (period / 2 if discont is None else discont)
+    jumps = FUNCTIONS[np.cumsum](select(small, 0, wrapped - steps), axis)
+    axis = axis % aval_of(p).ndim
+    first = astype(axis_slice(p, axis, 0, min(1, extent)), dtype)
+    rest = astype(axis_slice(p, axis, min(1, extent), extent) + jumps, dtype)
+    return FUNCTIONS[np.concatenate]([first, rest], axis)

@@ -178,6 +178,11 @@ TRIGONOMETRIC = [
     unary(np.degrees, -3, 3, covers=()),
     of("sinc", np.sinc, np.array([0.0, 1e-9, 0.01, -0.3, 0.5, 1.0, 2.7]), covers=("sinc",),
        edges=UNARY_EDGES, dtypes=REAL, rtol=0.0),
+    of("unwrap", np.unwrap, np.cumsum(between("unwrap", 2.0, 5.0, (2, 6)), axis=1) % 6.28,
+       edges=((np.array([0.0, np.pi, 0.0, -np.pi, 7.0, -9.0]),), (np.zeros((2, 0)),))),
+    of("unwrap with a period", lambda p: np.unwrap(p, 1.2, 0, period=1.5), X),
+    of("unwrap of integers", lambda p: (np.unwrap(p, period=4), np.unwrap(p, period=5)),
+       np.array([0, 3, 2, 9, 7, 1, 3]), order=0),
     of("sinc complex", np.sinc, Z, rtol=0.0, dtypes=("complex64",)),
     *(
         holomorphic(ufunc)
@@ -201,6 +206,8 @@ PARTS = [
     of("angle", np.angle, Z, edges=((COMPLEX,), (X,), (I,)), rtol=0.0, dtypes=("complex64",)),
     of("angle in degrees", lambda z: np.angle(z, deg=True), Z),
     of("real_if_close of real", np.real_if_close, X, rtol=0.0),
+    of("emath of complex", lambda z: (np.emath.sqrt(z) + np.emath.log(z) * np.emath.arcsin(z)
+       + np.emath.power(z, 2) - np.emath.logn(2, z)), Z),
     of("complex from parts", lambda x, y: x + 1j * y, X, Y, dtypes=("float32",)),
     of("fabs", np.fabs, X, covers=("fabs",), rtol=0.0, edges=UNARY_EDGES, dtypes=REAL),
     of("positive", np.positive, X, covers=("positive",), rtol=0.0, edges=UNARY_EDGES,

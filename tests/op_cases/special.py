@@ -143,6 +143,52 @@ GAMMA = [
          order=0),
 ]  # fmt: skip
 
+DISTRIBUTIONS = [
+    several("stdtr", (1.5, 5), (-2, 2), wrt=(1,)),
+    several("stdtrit", (1.5, 5), (0.2, 0.8), wrt=(1,), edges=()),
+    several("pdtr", (2.2, 4.8), (0.5, 3), edges=()),
+    several("pdtrc", (2.2, 4.8), (0.5, 3), edges=()),
+    several("chdtr", (1.5, 5), (0.5, 3), wrt=(1,)),
+    several("chdtrc", (1.5, 5), (0.5, 3), wrt=(1,)),
+    several("gdtr", (0.5, 2), (1.5, 3), (0.5, 2), wrt=(0, 2)),
+    several("gdtrc", (0.5, 2), (1.5, 3), (0.5, 2), wrt=(0, 2)),
+    several("fdtr", (1.5, 5), (1.5, 5), (0.5, 2), wrt=(2,)),
+    several("fdtrc", (1.5, 5), (1.5, 5), (0.5, 2), wrt=(2,)),
+    Case(name="bdtr", function=lambda p: special.bdtr(2.5, 5, p), covers=("bdtr",), rtol=0.0,
+         operands=(between("bdtr", 0.2, 0.8),), tags=frozenset({"float64 only"})),
+    Case(name="bdtrc", function=lambda p: special.bdtrc(2.5, 5, p), covers=("bdtrc",), rtol=0.0,
+         operands=(between("bdtrc", 0.2, 0.8),), tags=frozenset({"float64 only"})),
+    several("chdtri", (1.5, 5), (0.2, 0.8), wrt=(1,), edges=()),
+    several("gammaincinv", (1.5, 3), (0.2, 0.8), wrt=(1,), edges=()),
+    several("gammainccinv", (1.5, 3), (0.2, 0.8), wrt=(1,), edges=()),
+    several("betaincinv", (1.5, 3), (1.5, 3), (0.2, 0.8), wrt=(2,)),
+    several("binom", (3, 5), (0.5, 2), edges=()),
+    several("poch", (3, 5), (0.5, 2), edges=()),
+    Case(name="comb", function=lambda n, k: special.comb(n, k),
+         operands=(between("comb", 3, 5), np.array([0.5, 1.5, -1.0])), wrt=(0,)),
+    Case(name="comb with repetition", function=lambda n: special.comb(n, 2, repetition=True),
+         operands=(between("comb", 3, 5),), rtol=1e-12),
+    Case(name="factorial", function=lambda n: special.factorial(n), dtypes=("int64",),
+         operands=(between("factorial", 0.5, 5),), edges=((np.array([-1.5, 3.0]),),)),
+]  # fmt: skip
+
+HYPERGEOMETRIC = [
+    Case(name="exprel", function=special.exprel, covers=("exprel",), rtol=0.0, dtypes=("float32",),
+         operands=(np.array([0.0, 1e-9, -0.01, 0.9, -1.1, 3.0, 5.0]),), edges=UNARY_EDGES),
+    several("boxcox", (0.5, 2), (-1, 2)),
+    Case(name="boxcox at exponent zero", function=special.boxcox, rtol=0.0,
+         operands=(between("boxcox", 0.5, 2), np.zeros(3))),
+    several("boxcox1p", (0.5, 2), (-1, 2)),
+    several("hyp0f1", (0.5, 2), (-1, 1), wrt=(1,), edges=()),
+    several("hyp1f1", (0.5, 2), (0.5, 2), (-1, 1), wrt=(2,)),
+    Case(name="hyp2f1", function=lambda z: special.hyp2f1(0.5, 1.5, 2.5, z), covers=("hyp2f1",),
+         operands=(between("hyp2f1", -0.8, 0.8),), dtypes=("float32",)),
+    Case(name="lambertw", function=lambda x: special.lambertw(x).real, covers=("lambertw",),
+         operands=(between("lambertw", 0.5, 3),)),
+    Case(name="lambertw of another branch", function=lambda z: special.lambertw(z, 2),
+         operands=(complex_between("lambertw", 0.5, 3),)),
+]  # fmt: skip
+
 BESSEL = [
     *(
         unary(name, 0.5, 3)
@@ -198,4 +244,13 @@ NORMALIZERS = [
                edges=((INFINITE,),)),
 ]  # fmt: skip
 
-CASES = [*ERROR, *LOGISTIC, *ENTROPY, *GAMMA, *BESSEL, *NORMALIZERS]
+CASES = [
+    *ERROR,
+    *LOGISTIC,
+    *ENTROPY,
+    *GAMMA,
+    *DISTRIBUTIONS,
+    *HYPERGEOMETRIC,
+    *BESSEL,
+    *NORMALIZERS,
+]
