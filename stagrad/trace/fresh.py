@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from stagrad.errors import TraceError
 from stagrad.ir import Primitive
 from stagrad.ops.convert import as_value, holds_traced, must_copy
 from stagrad.ops.define import FUNCTIONS
+from stagrad.trace.sources import quote_user_line
 from stagrad.trace.state import current_trace
 from stagrad.trace.tracer import Tracer
 
@@ -26,11 +28,13 @@ LITERAL_BYTES = 4096
 class FreshArray(np.ndarray):
     """An array created under a trace; `recorded` is its traced value once it holds one."""
 
+    live: np.ndarray | None
     _recorded: Tracer | None
     _parent: "FreshArray | None"
     _remake: Callable[[Tracer], Tracer] | None
 
     def __array_finalize__(self, source: Any) -> None:
+        self.live = None
         self._recorded = None
         self._parent = None
         self._remake = None
@@ -44,11 +48,31 @@ class FreshArray(np.ndarray):
                 self._recorded = self._remake(parent)
         return self._recorded
 
+    def value(self) -> Tracer:
+        """This array as a traced value to read from."""
+        trace = current_trace()
+        assert trace is not None, "only a trace asks for traced values"
+        return trace.lift(self)
+
+    def live_value(self) -> Tracer | None:
+        """The traced value of the array this one views and the function did not make, if any."""
+        trace = current_trace()
+        if self.live is not None and trace is not None:
+            return trace.lift(self.live)
+        parent = None if self._parent is None else self._parent.live_value()
+        return None if parent is None or self._remake is None else self._remake(parent)
+
     def record(self) -> Tracer:
         """Turn into a traced value; a view turns the array that owns the memory."""
         recorded = self.recorded
         if recorded is not None:
             return recorded
+        if self.live is not None:
+            raise TraceError(
+                "a traced value is written into an array the traced function was not given and "
+                f"did not make.{quote_user_line()}\nCopy it first with np.array, or pass it as an "
+                "argument."
+            )
         if self._parent is not None and self._remake is not None:
             self._recorded = self._remake(self._parent.record())
         else:
@@ -60,7 +84,7 @@ class FreshArray(np.ndarray):
     def __getitem__(self, index: Any) -> Any:
         recorded = self.recorded
         if recorded is not None or _is_traced(index):
-            return (self.record() if recorded is None else recorded)[index]
+            return self.value()[index]
         return self._as_view(super().__getitem__(index), lambda value: value[index])
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -95,6 +119,7 @@ class FreshArray(np.ndarray):
             keywords["out"] = tuple(_plain(item) for item in out)
         if "where" in keywords:
             keywords["where"] = _plain(keywords["where"])
+        _note_sources(inputs)
         result = getattr(ufunc, method)(*map(_plain, inputs), **keywords)
         return out[0] if len(out) == 1 else _fresh(result)
 
@@ -103,6 +128,7 @@ class FreshArray(np.ndarray):
 
         if _is_traced((args, kwargs)):
             return call_function(function, args, kwargs)
+        _note_sources((args, kwargs))
         return super().__array_function__(function, types, args, kwargs)
 
 
@@ -113,8 +139,7 @@ def _delegate(name: str) -> Callable[..., Any]:
     def method(self: FreshArray, *arguments: Any, **keywords: Any) -> Any:
         recorded = self.recorded
         if recorded is not None or _is_traced((arguments, keywords)):
-            target = self.record() if recorded is None else recorded
-            return getattr(target, name)(*arguments, **keywords)
+            return getattr(self.value(), name)(*arguments, **keywords)
         result = plain(self, *arguments, **keywords)
         return self._as_view(result, lambda value: getattr(value, name)(*arguments, **keywords))
 
@@ -174,6 +199,32 @@ def _fresh(value: Any) -> Any:
     return value
 
 
+def _live(array: np.ndarray) -> Any:
+    """Return a view of an array from outside the function that answers for traced operands."""
+    if array.dtype.kind not in "biufc":
+        return array
+    view = array.view(FreshArray)
+    view.live = array
+    return view
+
+
+def _note_sources(values: Any) -> None:
+    """Note that numbers are computed, unseen, from arrays that were not made under the trace."""
+    trace = current_trace()
+    if trace is not None and not trace.derived and _holds_outside(values):
+        trace.derived = True
+
+
+def _holds_outside(value: Any) -> bool:
+    if isinstance(value, FreshArray):
+        return value.live_value() is not None if value.live is None else True
+    if isinstance(value, tuple | list):
+        return any(map(_holds_outside, value))
+    if isinstance(value, dict):
+        return any(map(_holds_outside, value.values()))
+    return isinstance(value, np.ndarray)
+
+
 def _creating(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     converts = name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
 
@@ -192,8 +243,12 @@ def _creating(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         if name == "empty":
             return _fresh(np_originals["zeros"](*arguments, **keywords))
         result = original(*arguments, **keywords)
-        # A conversion that hands back its argument created nothing.
-        return result if arguments and result is arguments[0] else _fresh(result)
+        if arguments and result is arguments[0]:
+            # A conversion that hands back its argument created nothing.
+            return _live(result) if type(result) is np.ndarray else result
+        if not name.endswith("_like"):
+            _note_sources(arguments)
+        return _fresh(result)
 
     return create
 

@@ -233,7 +233,8 @@ def _functions_in(value: Any) -> Iterator[tuple[FunctionType, Any]]:
     """Yield the Python functions that calling `value` runs, each with its bound first argument."""
     if isinstance(value, functools.partial):
         value = value.func
-    value = inspect.unwrap(value) if callable(value) and not isinstance(value, type) else value
+    if isinstance(value, FunctionType | MethodType):
+        value = inspect.unwrap(value)
     if isinstance(value, MethodType):
         yield value.__func__, value.__self__  # type: ignore[misc]
     elif isinstance(value, FunctionType):

@@ -8,7 +8,7 @@ difference.
 """
 
 import contextlib
-import importlib
+import functools
 import random
 import sys
 import threading
@@ -22,6 +22,7 @@ from stagrad.ops.convert import holds_traced
 from stagrad.ops.define import FUNCTIONS, SCIPY
 from stagrad.trace.builtins import builtin_replacements
 from stagrad.trace.draws import (
+    GENERATORS,
     as_drawing,
     python_originals,
     python_replacements,
@@ -29,7 +30,7 @@ from stagrad.trace.draws import (
     random_replacements,
 )
 from stagrad.trace.fresh import np_originals, np_replacements
-from stagrad.trace.guards import Guards
+from stagrad.trace.guards import Guards, Path
 from stagrad.trace.protocols import detached
 from stagrad.trace.state import current_trace
 
@@ -59,28 +60,22 @@ def replaced_functions(guards: Guards) -> Iterator[None]:
     been imported by name, and the random generators they read.
     """
     _enter()
-    namespaces = {**guards.namespaces, **importing_namespaces}
-    undo = [pair for names in namespaces.values() for pair in _replace_imported(names)]
-    generators = [(path, path.read()) for path in guards.generators]
-    for path, generator in generators:
-        path.replace(as_drawing(generator))
     try:
+        with _lock:
+            for names in (*guards.namespaces.values(), *importing_namespaces.values()):
+                _replace_imported(names)
+            for path in guards.generators:
+                _replace_generator(path)
         yield
     finally:
-        for path, generator in generators:
-            path.replace(generator)
-        for names, name, original in undo:
-            if original is _ABSENT:
-                names.pop(name, None)
-            else:
-                names[name] = original
         _leave()
 
 
 importing_namespaces: dict[int, dict[str, Any]] = {}
 """Globals of further modules that were seen to create arrays with functions imported by name."""
 
-_ABSENT = object()
+_undo: list[Callable[[], Any]] = []
+"""What puts back the names and generators replaced since the first of the running traces."""
 
 
 def begin_again_for(frame: FrameType | None) -> bool:
@@ -99,11 +94,12 @@ def begin_again_for(frame: FrameType | None) -> bool:
 def _enter() -> None:
     global _depth
     with _lock:
-        _depth += 1
-        if _depth == 1:
+        if _depth == 0:
+            exchanges = _exchanges()
             _set(np_replacements, random_replacements, python_replacements)
-            for exchange in _exchanges():
+            for exchange in exchanges:
                 exchange.enter()
+        _depth += 1
 
 
 def _leave() -> None:
@@ -111,6 +107,8 @@ def _leave() -> None:
     with _lock:
         _depth -= 1
         if _depth == 0:
+            while _undo:
+                _undo.pop()()
             _set(np_originals, random_originals, python_originals)
             for exchange in _exchanges():
                 exchange.leave()
@@ -122,21 +120,23 @@ def _set(*tables: dict[str, Callable[..., Any]]) -> None:
             setattr(module, name, function)
 
 
-def _replace_imported(names: dict[str, Any]) -> list[tuple[dict[str, Any], str, Any]]:
-    """Replace creation functions found in a module's globals; return what to put back."""
-    with _lock:
-        found = [
-            (names, name, value)
-            for name, value in list(names.items())
-            if id(value) in _by_identity and not name.startswith("__")
-        ]
-        for _, name, value in found:
+def _replace_imported(names: dict[str, Any]) -> None:
+    """Replace the creation functions and builtins that a module's code finds by name."""
+    for name, value in list(names.items()):
+        if id(value) in _by_identity and not name.startswith("__"):
             names[name] = _by_identity[id(value)]
-        for name, replacement in builtin_replacements.items():
-            if name not in names:
-                found.append((names, name, _ABSENT))
-                names[name] = replacement
-    return found
+            _undo.append(functools.partial(names.__setitem__, name, value))
+    for name, replacement in builtin_replacements.items():
+        if name not in names:
+            names[name] = replacement
+            _undo.append(functools.partial(names.pop, name, None))
+
+
+def _replace_generator(path: Path) -> None:
+    generator = path.read()
+    if isinstance(generator, GENERATORS):
+        path.replace(as_drawing(generator))
+        _undo.append(functools.partial(path.replace, generator))
 
 
 class _Exchange:
@@ -193,12 +193,23 @@ def _forwarding_code(original: CodeType, name: str) -> CodeType:
 _known: dict[str, _Exchange] = {}
 
 
+def _imported(dotted: str) -> Any:
+    """Return what a dotted name stands for, `module.function` or `module.Class.method`."""
+    parts = dotted.split(".")
+    for count in (len(parts) - 1, len(parts) - 2):
+        module: Any = sys.modules.get(".".join(parts[:count]))
+        if module is not None:
+            return functools.reduce(
+                lambda value, name: getattr(value, name, None), parts[count:], module
+            )
+    return None
+
+
 def _exchanges() -> list[_Exchange]:
     """Return the exchanges of SciPy functions whose module has been imported."""
     for dotted, implementation in SCIPY.items():
-        module, _, name = dotted.rpartition(".")
-        if dotted not in _known and module in sys.modules:
-            function = getattr(importlib.import_module(module), name, None)
+        if dotted not in _known:
+            function = _imported(dotted)
             if isinstance(function, FunctionType):
                 _known[dotted] = _Exchange(function, implementation)
     return list(_known.values())

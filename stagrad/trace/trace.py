@@ -127,6 +127,8 @@ class Trace:
     def _lift_array(self, value: np.ndarray) -> Tracer:
         if isinstance(value, FreshArray):
             recorded = value.recorded
+            if recorded is None:
+                recorded = value.live_value()
             if recorded is not None:
                 return self.lift(recorded)
             return self._lift_fresh(value.view(np.ndarray))

@@ -75,6 +75,11 @@ class Tracer(Operators):
         return self._node.avals[0]
 
     @property
+    def device(self) -> str:
+        """Where NumPy's array API says its arrays live."""
+        return "cpu"
+
+    @property
     def root(self) -> "Tracer":
         """The array that owns the memory this one views; itself when it is no view."""
         tracer = self

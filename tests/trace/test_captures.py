@@ -255,3 +255,31 @@ def test_repeated_calls_take_the_generated_path(monkeypatch):
     monkeypatch.setattr(type(compiled), "_call", lambda *args: calls.append(args))
     np.testing.assert_array_equal(compiled(X), 2.0 * X * SCALE + 3.0)
     assert not calls
+
+
+def test_methods_of_a_captured_array_reached_through_asarray():
+    weights = np.arange(6.0).reshape(2, 3)
+
+    @stagrad.compile
+    def f(x):
+        matrix = np.asarray(weights)
+        return matrix.dot(x) + matrix[0, :2] + (matrix.T * 2.0)[:2, 0]
+
+    x = np.array([1.0, 2.0, 3.0])
+    want = weights.dot(x) + weights[0, :2] + weights.T[:2, 0] * 2.0
+    expect(f, x, want)
+    weights[0, 0] = 10.0
+    expect(f, x, weights.dot(x) + weights[0, :2] + weights.T[:2, 0] * 2.0)
+
+
+def test_writing_into_an_array_from_outside_is_refused():
+    weights = np.zeros(3)
+
+    def f(x):
+        view = np.asarray(weights)
+        view[0] = x[0]
+        return view
+
+    with pytest.raises(stagrad.errors.TraceError, match="did not make"):
+        stagrad.compile(f)(np.ones(3))
+    np.testing.assert_array_equal(weights, np.zeros(3))
