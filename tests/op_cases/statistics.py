@@ -361,6 +361,7 @@ BINS = [
             np.array([0.0, 1.1, 3.0]),
             np.array([1.0, -2.0, 0.5]),
         ),
+        covers=("interp",),
         edges=(
             (
                 np.array([[0.0, 1.1], [3.0, NAN]]),
