@@ -7,6 +7,7 @@ import numpy as np
 
 from stagrad.errors import DTypeError, ShapeError, UnsupportedError
 from stagrad.ir import aval_of
+from stagrad.ir.aval import PYTHON_SCALARS
 from stagrad.ops.define import FUNCTIONS, UFUNCS
 from stagrad.ops.movement import astype, broadcast_to
 from stagrad.trace.sources import locate
@@ -65,7 +66,14 @@ def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], dtype: Any, keywords: dict[s
         raise unsupported(f"the ufunc {ufunc.__name__}")
     if dtype is not None:
         inputs = tuple(astype_value(operand, np.dtype(dtype)) for operand in inputs)
+    elif all(map(_is_weak, inputs)):
+        # NumPy makes arrays of Python scalars first, and passes then see no cast of the result.
+        inputs = tuple(map(_strong, inputs))
     return implementation(*inputs, **keywords)
+
+
+def _is_weak(operand: Any) -> bool:
+    return operand.aval.weak if isinstance(operand, Tracer) else type(operand) in PYTHON_SCALARS
 
 
 def astype_value(value: Any, dtype: np.dtype) -> Any:
