@@ -12,6 +12,7 @@ INLINE_WIDTH = 64
 """Longest expression that is written inside another one."""
 
 COMMENT_COLUMN = 52
+COMMENT_WIDTH = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,4 +86,6 @@ def _comment(node: Node | None) -> str:
     source = node.source
     where = f"{os.path.basename(source.file)}:{source.line}"
     line = " ".join(linecache.getline(source.file, source.line).split())
+    if len(line) > COMMENT_WIDTH:
+        line = f"{line[:COMMENT_WIDTH]}…"
     return f"{prefix}{where}" if prefix or not line else f"{where}  {line}"

@@ -1,5 +1,6 @@
 """Builder: adds nodes one by one and makes equal ones identical (hash-consing)."""
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -8,7 +9,7 @@ from numpy.typing import DTypeLike
 
 from stagrad.errors import DTypeError
 from stagrad.ir.aval import Aval, dtype_name
-from stagrad.ir.graph import Graph, Node, Source
+from stagrad.ir.graph import Graph, Node, Source, next_serial
 from stagrad.ir.leaves import constant_p, input_p, project_p
 from stagrad.ir.literal import Literal
 from stagrad.ir.primitive import Params, Primitive, params_key
@@ -19,7 +20,8 @@ _NO_PARAMS: Params = {}
 class Builder:
     """Grows a program. Equal operations on equal operands give the same node, so CSE falls out.
 
-    `source`, `name` and `primal` of the first of several equal nodes are kept.
+    `source`, `name` and `primal` of the first of several equal nodes are kept. While `place` is
+    set, nodes added without a source get that node's source and primal.
 
     >>> import stagrad
     >>> from stagrad.ir import PRIMITIVES, parse_aval
@@ -30,6 +32,7 @@ class Builder:
     """
 
     def __init__(self) -> None:
+        self.place: Node | None = None
         self._nodes: dict[Any, Node] = {}
 
     def adopt(self, nodes: Iterable[Node]) -> None:
@@ -72,6 +75,8 @@ class Builder:
         if node is None:
             result = self._abstract_eval(primitive, inputs, params, source)
             avals = tuple(result) if primitive.multiple else (result,)
+            if source is None and primal is None and self.place is not None:
+                source, primal = self.place.source, self.place.primal
             node = Node(primitive, inputs, params, avals, source, name, primal)
             self._nodes[key] = node
         return node
@@ -86,6 +91,12 @@ class Builder:
             )
             self._nodes[key] = known
         return known
+
+    def renamed(self, node: Node, name: str) -> Node:
+        """Return a node under a name, in the place of the one without, which nothing reads yet."""
+        node = dataclasses.replace(node, name=name, serial=next_serial())
+        self._nodes[self._key(node.primitive, node.inputs, node.params)] = node
+        return node
 
     @staticmethod
     def _abstract_eval(

@@ -24,7 +24,7 @@ class Source:
         return f"{self.file}:{self.line}"
 
 
-_serial = itertools.count()
+next_serial = itertools.count().__next__
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,7 @@ class Node:
     source: Source | None = None
     name: str | None = None
     primal: "Node | None" = None
-    serial: int = field(default_factory=_serial.__next__)
+    serial: int = field(default_factory=next_serial)
 
     @property
     def aval(self) -> Aval:

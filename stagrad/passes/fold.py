@@ -3,7 +3,7 @@
 import numpy as np
 
 from stagrad.ir import Graph, Kind, Literal, Node, constant_p
-from stagrad.passes.rewrite import Rewriter, rewrite
+from stagrad.passes.rewrite import Rewriter, known_array, rewrite
 
 FOLDED_ELEMENTS = 1024
 """Largest result that is folded: what saves a microsecond must not cost megabytes of source."""
@@ -17,19 +17,20 @@ def fold(graph: Graph) -> Graph:
 def fold_constant(rewriter: Rewriter, node: Node) -> Node | None:
     """Evaluate an operation whose operands are all constants, with NumPy, as at run time.
 
-    An array made of numbers is not evaluated: it costs less as an operation than as a constant.
+    An array made of one number is not evaluated: as an operation it costs less than as a constant.
     """
     primitive = node.primitive
     if not node.inputs or primitive.multiple or primitive.kind in (Kind.LEAF, Kind.CONTROL):
         return None
-    if any(operand.primitive is not constant_p for operand in node.inputs):
+    values = [known_array(operand) for operand in node.inputs]
+    if any(value is None for value in values):
         return None
     if node.aval.size > FOLDED_ELEMENTS:
         return None
-    if node.aval.shape and all(not operand.aval.shape for operand in node.inputs):
+    arrays = [operand for operand in node.inputs if operand.primitive is constant_p]
+    if node.aval.shape and not any(operand.aval.shape for operand in arrays):
         return None
     with np.errstate(all="ignore"):
-        operands = tuple(operand.params["value"].array for operand in node.inputs)
-        result = primitive.evaluate(operands, node.params)
+        result = primitive.evaluate(tuple(values), node.params)
     array = np.asarray(result, dtype=node.aval.dtype).reshape(node.aval.shape)
     return rewriter.builder.constant(Literal(array), weak=node.aval.weak)

@@ -3,8 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from stagrad.errors import VerifyError
-from stagrad.ir import Aval, Builder, Graph, Node, Primitive, constant_p
+from stagrad.ir import Aval, Builder, Graph, Literal, Node, Primitive, constant_p
+from stagrad.trace import Trace, Tracer
 
 Rule = Callable[["Rewriter", Node], Node | None]
 """Looks at a node whose operands are rewritten already; returns what replaces it, or None."""
@@ -31,6 +34,14 @@ def rewrite(graph: Graph, rules: Rules, always: tuple[Rule, ...] = ()) -> Graph:
     if not rewriter.changed:
         return graph
     return rewriter.builder.graph(graph.inputs, [rewriter.new[node] for node in graph.outputs])
+
+
+class _ConstantTrace(Trace):
+    """A trace of compositions inside a finished graph: the arrays they make are constants."""
+
+    def lift(self, value: Any, *, weak: bool = False) -> Tracer:
+        """Return a value as a traced one, an array as a constant."""
+        return super().lift(Literal(value) if isinstance(value, np.ndarray) else value, weak=weak)
 
 
 class Rewriter:
@@ -103,9 +114,26 @@ class Rewriter:
         )
         return self._settled(node)
 
+    def apply(self, function: Callable[..., Any], *operands: Node) -> Node:
+        """Return what a composition makes of nodes, in the place of the current one."""
+        current = self._current
+        assert current is not None
+        self.builder.place = current
+        with _ConstantTrace(self.builder, located=False) as trace:
+            result = function(*(Tracer(trace, operand) for operand in operands))
+            node: Node = trace.lift(result).node
+        self.builder.place = None
+        if current.name is not None and node.name is None and node not in self.reads:
+            node = self.builder.renamed(node, current.name)
+        return node
+
     def constant(self, value: Any, aval: Aval) -> Node:
         """Return a 0-d constant of an aval's dtype."""
         return self.builder.constant(value, aval.dtype, weak=aval.weak)
+
+    def readers(self) -> tuple[Node, ...]:
+        """Return the old graph's readers of the node being looked at."""
+        return () if self._current is None else self._users[self._current]
 
     def single_use(self, node: Node) -> bool:
         """Say whether only one operand in the graph reads a node."""
@@ -114,8 +142,22 @@ class Rewriter:
 
 def known_number(node: Node) -> Any:
     """Return the number that every element of a node is, as a NumPy scalar; None if not known."""
+    array = _constant_below(node)
+    return array.reshape(())[()] if array is not None and array.size == 1 else None
+
+
+def known_array(node: Node) -> np.ndarray | None:
+    """Return the value of a constant, or of one number repeated; None if not known."""
+    array = _constant_below(node)
+    if node.primitive is constant_p or array is None:
+        return array
+    return np.broadcast_to(array.reshape(()), node.aval.shape) if array.size == 1 else None
+
+
+def _constant_below(node: Node) -> np.ndarray | None:
     while node.primitive.access is not None:
         node = node.inputs[0]
-    if node.primitive is constant_p and node.avals[0].size == 1:
-        return node.params["value"].array.reshape(())[()]
-    return None
+    array: np.ndarray | None = None
+    if node.primitive is constant_p:
+        array = node.params["value"].array
+    return array

@@ -20,12 +20,13 @@ from stagrad.ops.arithmetic import (
     positive_p,
     subtract_p,
 )
+from stagrad.ops.floating import stop_gradient_p
 from stagrad.ops.movement import astype_p, broadcast_to_p, reshape_p, transpose_p
 from stagrad.ops.reduction import sum_p
-from stagrad.ops.selection import where_p
+from stagrad.ops.selection import maximum_p, minimum_p, where_p
 from stagrad.ops.slicing import slice_p
 from stagrad.passes.fold import fold_constant
-from stagrad.passes.rewrite import Rewriter, Rule, known_number, rewrite
+from stagrad.passes.rewrite import Rewriter, Rule, known_array, known_number, rewrite
 
 _REAL = "iuf"
 
@@ -96,17 +97,58 @@ def subtract_negative(rewriter: Rewriter, node: Node) -> Node | None:
     return None
 
 
-def drop_positive(rewriter: Rewriter, node: Node) -> Node | None:
-    """+x is x: values of a graph are never written to, so no copy is needed."""
+def drop_copy(rewriter: Rewriter, node: Node) -> Node | None:
+    """+x is x, and a value without gradient is the value: differentiation is over by now."""
     return node.inputs[0]
+
+
+def pull_negative(rewriter: Rewriter, node: Node) -> Node | None:
+    """(-x) * y is -(x * y), and the same for quotients: the sign may meet another one outside."""
+    if node.aval.dtype.kind in _REAL and sum(i.primitive is negative_p for i in node.inputs) == 1:
+        bare = [i.inputs[0] if i.primitive is negative_p else i for i in node.inputs]
+        return rewriter.make(negative_p, rewriter.make(node.primitive, *bare))
+    return None
+
+
+def negate_constant(rewriter: Rewriter, node: Node) -> Node | None:
+    """-(x * 2) is x * -2."""
+    product = node.inputs[0]
+    if (
+        product.primitive is multiply_p
+        and product.aval.dtype.kind == "f"
+        and rewriter.single_use(product)
+    ):
+        for value, factor in (product.inputs, product.inputs[::-1]):
+            if known_number(factor) is not None:
+                return rewriter.make(multiply_p, value, rewriter.make(negative_p, factor))
+    return None
+
+
+def sum_negative(rewriter: Rewriter, node: Node) -> Node | None:
+    """The sum of -x is minus the sum of x, but for an empty one."""
+    operand = node.inputs[0]
+    if operand.primitive is negative_p and operand.aval.size and operand.aval.dtype.kind in "if":
+        return rewriter.make(negative_p, rewriter.make(sum_p, operand.inputs[0], **node.params))
+    return None
+
+
+def maximum_of_infinity(rewriter: Rewriter, node: Node) -> Node | None:
+    """The larger of x and -inf is x, and so is the smaller of x and inf."""
+    limit = -math.inf if node.primitive is maximum_p else math.inf
+    for value, other in (node.inputs, node.inputs[::-1]):
+        if known_number(other) == limit and node.aval.dtype.kind == "f":
+            return value
+    return None
 
 
 def unmask(rewriter: Rewriter, node: Node) -> Node | None:
     """A masked product needs no mask where the cotangent is not zero or the partial is finite."""
-    cotangent, other = (known_number(operand) for operand in node.inputs)
+    cotangent, other = (known_array(operand) for operand in node.inputs)
     divides = node.primitive is masked_divide_p
-    regular = other is not None and np.isfinite(other) and not (divides and other == 0)
-    if regular or (cotangent is not None and cotangent != 0):
+    regular = (
+        other is not None and np.isfinite(other).all() and not (divides and (other == 0).any())
+    )
+    if regular or (cotangent is not None and (cotangent != 0).all()):
         return rewriter.make(divide_p if divides else multiply_p, *node.inputs)
     return None
 
@@ -256,10 +298,13 @@ def shrink_broadcast(rewriter: Rewriter, node: Node) -> Node | None:
 RULES: dict[Any, tuple[Rule, ...]] = {
     add_p: (add_negative,),
     subtract_p: (subtract_negative,),
-    multiply_p: (multiply_by_one, multiply_negatives),
-    divide_p: (divide_by_one,),
-    negative_p: (negate_negative,),
-    positive_p: (drop_positive,),
+    multiply_p: (multiply_by_one, multiply_negatives, pull_negative),
+    divide_p: (divide_by_one, pull_negative),
+    negative_p: (negate_negative, negate_constant),
+    positive_p: (drop_copy,),
+    stop_gradient_p: (drop_copy,),
+    maximum_p: (maximum_of_infinity,),
+    minimum_p: (maximum_of_infinity,),
     masked_multiply_p: (unmask,),
     masked_divide_p: (unmask,),
     where_p: (where_known,),
@@ -268,5 +313,5 @@ RULES: dict[Any, tuple[Rule, ...]] = {
     reshape_p: (merge_reshapes,),
     transpose_p: (merge_transposes,),
     slice_p: (slice_number,),
-    sum_p: (sum_repeated, sum_rearranged),
+    sum_p: (sum_repeated, sum_rearranged, sum_negative),
 }
