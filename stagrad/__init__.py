@@ -1,5 +1,6 @@
 """stagrad: a differentiating compiler for NumPy functions."""
 
+from stagrad import random
 from stagrad.api.export import export
 from stagrad.api.jvp import jvp
 from stagrad.api.matrices import hessian, hvp, jacobian
@@ -20,6 +21,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "max_pool",
+    "random",
     "value_and_grad",
     "vjp",
 ]

@@ -5,7 +5,7 @@ A file may import from its own layer and from those below it. The layers, from t
     tools, api, runtime, {passes | codegen}, {trace | eager}, ops, ir, {errors, config}
 
 Those in one pair of braces do not import each other. `codegen`, `runtime` and `ops` see `ir` alone.
-`stagrad/testing.py` stands beside `api`, and may call it.
+`stagrad/testing.py` stands beside `api`, and may call it; `stagrad/random.py` names what `ops` has.
 """
 
 import ast
@@ -38,8 +38,9 @@ LAYERS: Mapping[str, frozenset[str]] = {
     "runtime": _ON_IR,
     "api": _ON_RUNTIME,
     "testing": _ON_RUNTIME | {"api"},
-    PACKAGE: _ON_RUNTIME | {"api", "testing"},
-    "tools": _ON_RUNTIME | {"api", "testing", PACKAGE},
+    "random": frozenset({"ops"}),
+    PACKAGE: _ON_RUNTIME | {"api", "testing", "random"},
+    "tools": _ON_RUNTIME | {"api", "testing", "random", PACKAGE},
     "__main__": frozenset({"tools"}),
 }
 
