@@ -1,5 +1,7 @@
 """Counting what falls where: bincount and histogram. Counts do not vary; sums of weights do."""
 
+import builtins
+import math
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,9 @@ from stagrad.errors import DTypeError, ShapeError, UnsupportedError
 from stagrad.ir import Aval, Kind, Params, Primitive, aval_of, bind, register
 from stagrad.ops.convert import as_value, is_traced
 from stagrad.ops.define import FUNCTIONS, implements
-from stagrad.ops.differences import diff
+from stagrad.ops.differences import aligned, diff
 from stagrad.ops.gather import gather, known_array
-from stagrad.ops.movement import astype, broadcast_to, constant, reshape
+from stagrad.ops.movement import astype, broadcast_to, constant, reshape, transpose
 from stagrad.ops.reduction import max as max_
 from stagrad.ops.reduction import min as min_
 from stagrad.ops.reduction import sum as sum_
@@ -167,13 +169,77 @@ def histogram(
     number = aval_of(edges).size - 1
     if aval_of(a).dtype.kind in "fc" and aval_of(bins).ndim == 0:
         a = astype(a, aval_of(edges).dtype)
-    place = searchsorted(edges, a, "right") - 1
-    place = select(a == edges[-1], number - 1, place)
-    place = select((a >= edges[0]) & (a <= edges[-1]), place, number)
-    counts = _totals(place, weights, number + 1)[:-1]
+    place, inside = _bins_of(a, edges)
+    counts = _totals(select(inside, place, number), weights, number + 1)[:-1]
     if not density:
         return counts, edges
     return counts / astype(diff(edges), np.float64) / sum_(counts), edges
+
+
+def _bins_of(a: Any, edges: Any) -> tuple[Any, Any]:
+    """Return the bin of each element, and whether it has one; the last bin holds its upper edge."""
+    place = searchsorted(edges, a, "right") - 1
+    inside = (a >= edges[0]) & (a <= edges[-1])
+    return select(a == edges[-1], aval_of(edges).size - 2, place), inside
+
+
+@implements(np.histogramdd)
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Any, list[Any]]:
+    """Counts, or total weights, in a grid of bins, and its edges, as `numpy.histogramdd`."""
+    is_columns = isinstance(sample, list | tuple)
+    sample = as_value(sample)
+    if aval_of(sample).ndim == 1:
+        sample = reshape(sample, (1, aval_of(sample).size))
+        is_columns = True
+    sample = transpose(sample, (1, 0)) if is_columns else sample
+    ndim = aval_of(sample).shape[1]
+    columns = [sample[:, place] for place in builtins.range(ndim)]
+    every = bins if isinstance(bins, list | tuple) else [bins] * ndim
+    extents = [None] * ndim if range is None else range
+    for name, given in (("bins", every), ("range", extents)):
+        if len(given) != ndim:
+            raise ShapeError(
+                f"histogramdd: {name} must have one entry per dimension: {len(given)} is not {ndim}"
+            )
+    edges = [_edges(*given) for given in zip(columns, every, extents, strict=True)]
+    shape = tuple(aval_of(edge).size - 1 for edge in edges)
+    flat, inside = _bins_of(columns[0], edges[0])
+    for column, edge, extent in zip(columns[1:], edges[1:], shape[1:], strict=True):
+        place, within = _bins_of(column, edge)
+        flat, inside = flat * extent + place, inside & within
+    cells = math.prod(shape)
+    totals = _totals(select(inside, flat, cells), weights, cells + 1)[:-1]
+    result = reshape(astype(totals, np.float64), shape)
+    if not density:
+        return result, edges
+    whole = sum_(result)
+    for axis, edge in enumerate(edges):
+        result = result / reshape(diff(edge), aligned(shape[axis], axis, ndim))
+    return result / whole, edges
+
+
+@implements(np.histogram2d)
+def histogram2d(
+    x: Any,
+    y: Any,
+    bins: Any = 10,
+    range: Any = None,
+    density: Any = None,
+    weights: Any = None,
+) -> tuple[Any, Any, Any]:
+    """Counts, or total weights, in a grid of bins, and its edges, as `numpy.histogram2d`."""
+    x, y = as_value(x), as_value(y)
+    if aval_of(x).shape != aval_of(y).shape:
+        raise ShapeError("histogram2d: x and y must have the same length.")
+    if not isinstance(bins, int) and len(bins) not in (1, 2):
+        bins = [as_value(bins)] * 2
+    elif not isinstance(bins, int):
+        bins = list(bins)
+    sample = FUNCTIONS[np.stack]([x, y], axis=1)
+    counts, (first, second) = histogramdd(sample, bins, range, density, weights)
+    return counts, first, second
 
 
 def _totals(place: Any, weights: Any, length: int) -> Any:

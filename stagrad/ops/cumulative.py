@@ -247,7 +247,8 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> An
     return running(cumprod_p, a, axis, accumulator(aval_of(a).dtype) if dtype is None else dtype)
 
 
-def _with_initial(values: Any, axis: Any, first: int) -> Any:
+def with_initial(values: Any, axis: Any, first: int) -> Any:
+    """Return values with one more, zero or one, in front of the axis."""
     aval = aval_of(values)
     place = normalize_axes(0 if axis is None else axis, aval.ndim, "cumulative")[0]
     shape = (*aval.shape[:place], aval.shape[place] + 1, *aval.shape[place + 1 :])
@@ -266,7 +267,7 @@ def _cumulative(
     if axis is None and ndim > 1:
         raise ShapeError(f"{name}: axis must be given for an array of {ndim} dimensions")
     values = function(x, axis, dtype)
-    return _with_initial(values, axis, first) if include_initial else values
+    return with_initial(values, axis, first) if include_initial else values
 
 
 @implements(np.cumulative_sum)

@@ -15,7 +15,7 @@ from stagrad.ops.reduction import sum as sum_
 from stagrad.ops.slicing import axis_slice
 
 
-def _neighbours(x: Any, axis: int) -> tuple[Any, Any]:
+def neighbours(x: Any, axis: int) -> tuple[Any, Any]:
     """Return all elements but the first along an axis, and all but the last."""
     extent = aval_of(x).shape[axis]
     return axis_slice(x, axis, min(1, extent), extent), axis_slice(x, axis, 0, max(extent - 1, 0))
@@ -50,7 +50,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = UNSET, append: Any =
         a = FUNCTIONS[np.concatenate](parts, place)
     subtract = UFUNCS["not_equal" if aval_of(a).dtype.kind == "b" else "subtract"]
     for _ in range(n):
-        a = subtract(*_neighbours(a, place))
+        a = subtract(*neighbours(a, place))
     return a
 
 
@@ -59,7 +59,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Differences of neighbours of the flattened array, as `numpy.ediff1d`."""
     ary = as_value(ary)
     aval = aval_of(ary)
-    differences = UFUNCS["subtract"](*_neighbours(reshape(ary, (aval.size,)), 0))
+    differences = UFUNCS["subtract"](*neighbours(reshape(ary, (aval.size,)), 0))
     parts = [differences]
     for name, extra in (("to_begin", to_begin), ("to_end", to_end)):
         if extra is None:
@@ -87,14 +87,15 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
         x = as_value(x)
         if aval_of(x).ndim == 1:
             width = diff(x)
-            width = reshape(width, _aligned(aval_of(width).size, place, ndim))
+            width = reshape(width, aligned(aval_of(width).size, place, ndim))
         else:
             width = diff(x, axis=axis)
-    after, before = _neighbours(y, place)
+    after, before = neighbours(y, place)
     return sum_(width * (after + before) / 2.0, place)
 
 
-def _aligned(extent: int, axis: int, ndim: int) -> tuple[int, ...]:
+def aligned(extent: int, axis: int, ndim: int) -> tuple[int, ...]:
+    """Return the shape that lays a row along one of several axes."""
     return tuple(extent if place == axis else 1 for place in range(ndim))
 
 
@@ -168,7 +169,7 @@ def _slope(f: Any, axis: int, step: Any, edge_order: int) -> Any:
         inner = (axis_slice(f, axis, 2, extent) - axis_slice(f, axis, 0, extent - 2)) / (2.0 * step)
         first_steps = last_steps = (step, step)
     else:
-        rows = reshape(step, _aligned(extent - 1, axis, len(shape)))
+        rows = reshape(step, aligned(extent - 1, axis, len(shape)))
         inner = _uneven_inner(f, axis, rows)
         first_steps = (step[0], step[min(1, extent - 2)])
         last_steps = (step[-1], step[max(-2, 1 - extent)])
@@ -181,7 +182,7 @@ def _slope(f: Any, axis: int, step: Any, edge_order: int) -> Any:
 def _uneven_inner(f: Any, axis: int, steps: Any) -> Any:
     """Slope of the parabola through each element and its two neighbours, at the element."""
     extent = aval_of(f).shape[axis]
-    after, before = _neighbours(steps, axis)
+    after, before = neighbours(steps, axis)
     span = before + after
     return (
         axis_slice(f, axis, 0, extent - 2) * (-after / (before * span))
