@@ -122,11 +122,8 @@ def polyfit(
         columns = columns * weights[:, None]
         values = values * (weights if aval_of(values).ndim == 1 else weights[:, None])
     scale = UFUNCS["sqrt"](FUNCTIONS[np.sum](columns * columns, axis=0))
-    rcond = (
-        aval_of(points).size * float(np.finfo(aval_of(points).dtype).eps)
-        if rcond is None
-        else rcond
-    )
+    if rcond is None:
+        rcond = aval_of(points).size * float(np.finfo(aval_of(points).dtype).eps)
     solution = FUNCTIONS[np.linalg.lstsq](columns / scale, values, rcond)[0]
     return solution / (scale if aval_of(values).ndim == 1 else scale[:, None])
 
