@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from stagrad.errors import UnsupportedError
 from stagrad.ir import Aval
 from stagrad.ops.convert import cast, fresh
 from stagrad.ops.define import FUNCTIONS, UFUNCS
@@ -150,6 +151,22 @@ class Operators:
         """The array with its axes reordered; reversed when no order is given."""
         order = axes[0] if len(axes) == 1 else axes or None
         return FUNCTIONS[np.transpose](self, order)
+
+    def __copy__(self) -> Any:
+        return fresh(self)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return fresh(self)
+
+    def view(self, dtype: Any = None) -> Any:
+        """Another array on the same memory; its bytes cannot be read as another dtype."""
+        if dtype is not None and np.dtype(dtype) != self.dtype:
+            raise UnsupportedError(
+                f"view: the bytes of a traced value ({self.aval}) cannot be read as {dtype}. "
+                "x.real, x.imag and a + 1j * b take complex numbers apart and put them together; "
+                "x.astype(dtype) converts"
+            )
+        return FUNCTIONS[np.reshape](self, self.shape)
 
     def compress(self, condition: Any, axis: int | None = None) -> Any:
         """The entries along an axis where a known condition holds."""

@@ -247,6 +247,14 @@ class Tracer(Operators):
         """Sort in place along an axis."""
         self[...] = np.sort(self, axis=axis, **keywords)
 
+    def partition(self, kth: Any, axis: int = -1, **keywords: Any) -> None:
+        """Partition in place along an axis."""
+        self[...] = np.partition(self, kth, axis=axis, **keywords)
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """Write values at positions of the elements in a row."""
+        np.put(self, indices, values, mode=mode)  # type: ignore[arg-type]
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
         from stagrad.trace.protocols import call_ufunc
 

@@ -1,5 +1,7 @@
 """What a write reaches: views write their base, copies and scalars do not, as in NumPy."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -178,6 +180,22 @@ def stacked_is_a_copy(x):
     other = np.stack([x])
     other[0] += 1
     return other
+
+
+@writing
+def methods_that_write(x):
+    x.put([0, -1], [7, 8])
+    x[1].sort()
+    x[2].partition(1)
+
+
+@writing
+def views_and_copies_by_name(x):
+    seen, copied, deep = x.view(), copy.copy(x), copy.deepcopy(x)
+    seen += 1
+    copied += 2
+    deep += 3
+    return seen, copied, deep
 
 
 @writing
