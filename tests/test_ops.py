@@ -1,5 +1,6 @@
 """Every property that an operation must have, for every row of the table in tests/op_cases."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -167,6 +168,11 @@ def test_a_zero_rule_stands_where_nothing_changes(case: Case) -> None:
             moved = (*operands[:place], operands[place] + step, *operands[place + 1 :])
             with np.errstate(all="ignore"):
                 assert_same(apply_checked(node, moved), values[node], rtol=0.0)
+
+
+def test_no_two_rows_have_one_name() -> None:
+    counts = Counter(case.name for case in CASES)
+    assert not [name for name, count in counts.items() if count > 1]
 
 
 def test_every_primitive_has_a_row() -> None:

@@ -15,6 +15,9 @@ from stagrad.ir.literal import Literal
 
 Params = Mapping[str, Any]
 
+CText = str | Mapping[str, str]
+"""A C template, or one for each of several groups of dtype kinds of the first operand."""
+
 
 class Kind(enum.Enum):
     """What fusion and scheduling need to know about an operation."""
@@ -54,8 +57,9 @@ class Primitive:
     - py: expression over operands `{0}`, `{1}`, … (or `{args}`) and params `{axis}`, with `xp` as the
       array module and `special`, `linalg` as SciPy's; a callable `(params, arity) -> template`
       where the text depends on the params.
-    - c: the same for one scalar, valid C99 and CUDA C++; a mapping from dtype kinds of operand 0
-      ("iu", "f", "c") where they differ; None where no kernel form exists.
+    - c: the same for one scalar, valid C99 and CUDA C++, or a callable `params -> template`; a
+      mapping from dtype kinds of operand 0 ("iu", "f", "c") where the text depends on them; None
+      where no kernel form exists.
     - vjps: one rule per operand, `(ct, out, *primals, **params) -> cotangent`, or `ZERO`, or
       `NOT_DIFFERENTIABLE`; for a variadic operation one callable `(position, ct, out, *primals,
       **params)`. Rules use the bilinear pairing: they hold no conjugates, and a holomorphic rule
@@ -85,7 +89,7 @@ class Primitive:
     abstract_eval: Callable[[tuple[Aval, ...], Params], Any]
     py: str | Callable[[Params, int], str]
     dtypes: str = "biufc"
-    c: str | Mapping[str, str] | Callable[[Params], str] | None = None
+    c: CText | Callable[[Params], CText] | None = None
     jvp: Callable[..., Any] | None = None
     batcher: Callable[..., Any] | None = None
     prepare: Callable[..., Any] | None = None
@@ -109,6 +113,13 @@ class Primitive:
         'xp.add(x, y)'
         """
         return self._fill(self.py, operands, params)
+
+    def c_template(self, kind: str, params: Params) -> str | None:
+        """Return the C template for operands of a dtype kind, None where no kernel form exists."""
+        text = self.c(params) if callable(self.c) else self.c
+        if isinstance(text, Mapping):
+            return next((text[kinds] for kinds in text if kind in kinds), None)
+        return text
 
     def update_statement(self, operands: tuple[str, ...], params: Params) -> str:
         """Return the Python statement that turns operand 0 into the result."""

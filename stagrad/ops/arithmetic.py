@@ -73,6 +73,7 @@ def _masked_tangent(
 masked_multiply_p, masked_multiply = elementwise(
     "masked_multiply",
     is_ufunc=False,
+    dtypes=FLOATS,
     py="xp.where({0} == 0, {0}, {0} * {1})",
     c="({0} == 0 ? {0} : {0} * {1})",
     vjps=(
@@ -89,6 +90,7 @@ masked_multiply_p, masked_multiply = elementwise(
 masked_divide_p, masked_divide = elementwise(
     "masked_divide",
     is_ufunc=False,
+    dtypes=FLOATS,
     py="xp.where({0} == 0, {0}, {0} / {1})",
     c="({0} == 0 ? {0} : {0} / {1})",
     vjps=(
@@ -124,7 +126,7 @@ def _reciprocal_rule(ct: Any, out: Any, x: Any) -> Any:
 
 reciprocal_p, reciprocal = elementwise(
     "reciprocal",
-    c={"iu": "({0} == 0 ? 0 : 1 / {0})", "fc": "1 / {0}"},
+    c={"iu": "1.0 / {0}", "fc": "1 / {0}"},
     vjps=(_reciprocal_rule,),
     doc="One over a number.",
 )
@@ -213,12 +215,33 @@ lcm_p, lcm = elementwise(
 )
 
 
+equal_p, equal = elementwise(
+    "equal",
+    infix="==",
+    c="{0} == {1}",
+    vjps=(ZERO, ZERO),
+    doc="Whether two numbers are equal.",
+)
+
+not_equal_p, not_equal = elementwise(
+    "not_equal",
+    infix="!=",
+    c="{0} != {1}",
+    vjps=(ZERO, ZERO),
+    doc="Whether two numbers differ.",
+)
+
+
 def _comparison(name: str, symbol: str, doc: str) -> tuple[Any, Any]:
-    return elementwise(name, infix=symbol, c=f"{{0}} {symbol} {{1}}", vjps=(ZERO, ZERO), doc=doc)
+    # NumPy orders complex numbers by their real parts, and equal ones by their imaginary parts.
+    by_parts = (
+        f"(creal({{0}}) == creal({{1}}) ? cimag({{0}}) {symbol} cimag({{1}}) : "
+        f"creal({{0}}) {symbol} creal({{1}}))"
+    )
+    text = {"biuf": f"{{0}} {symbol} {{1}}", "c": by_parts}
+    return elementwise(name, infix=symbol, c=text, vjps=(ZERO, ZERO), doc=doc)
 
 
-equal_p, equal = _comparison("equal", "==", "Whether two numbers are equal.")
-not_equal_p, not_equal = _comparison("not_equal", "!=", "Whether two numbers differ.")
 less_p, less = _comparison("less", "<", "Whether the first number is smaller.")
 less_equal_p, less_equal = _comparison(
     "less_equal", "<=", "Whether the first number is not larger."

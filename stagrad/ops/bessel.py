@@ -67,7 +67,7 @@ kve_p, kve = elementwise(
 j0_p, j0 = elementwise(
     "j0",
     dtypes="f",
-    c="j0({0})",
+    c="(isinf({0}) ? NAN : j0({0}))",
     vjps=(lambda ct, out, x: ct * -j1(x),),
     doc="Bessel function of the first kind of order zero.",
 )
@@ -75,7 +75,7 @@ j0_p, j0 = elementwise(
 j1_p, j1 = elementwise(
     "j1",
     dtypes="f",
-    c="j1({0})",
+    c="(isinf({0}) ? NAN : j1({0}))",
     vjps=(lambda ct, out, x: ct * (0.5 * (j0(x) - jv(2, x))),),
     doc="Bessel function of the first kind of order one.",
 )
@@ -83,7 +83,7 @@ j1_p, j1 = elementwise(
 y0_p, y0 = elementwise(
     "y0",
     dtypes="f",
-    c="y0({0})",
+    c="(isinf({0}) ? NAN : y0({0}))",
     vjps=(lambda ct, out, x: masked_multiply(ct, -y1(x)),),
     doc="Bessel function of the second kind of order zero.",
 )
@@ -91,7 +91,7 @@ y0_p, y0 = elementwise(
 y1_p, y1 = elementwise(
     "y1",
     dtypes="f",
-    c="y1({0})",
+    c="(isinf({0}) ? NAN : y1({0}))",
     vjps=(lambda ct, out, x: masked_multiply(ct, 0.5 * (y0(x) - yv(2, x))),),
     doc="Bessel function of the second kind of order one.",
 )

@@ -2,12 +2,12 @@
 
 import functools
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from stagrad.ir import Aval, Kind, Params, Primitive, bind, register
+from stagrad.ir import Aval, CText, Kind, Params, Primitive, bind, register
 from stagrad.ops.promote import DTypes, common_loop, promote, ufunc_loop
 
 FLOATS = "fc"
@@ -89,7 +89,7 @@ def elementwise(
     *,
     vjps: tuple[Any, ...],
     doc: str,
-    c: str | Mapping[str, str] | Callable[[Params], str] | None,
+    c: CText | Callable[[Params], CText] | None,
     py: str | Callable[[Params, int], str] | None = None,
     loop: Callable[[tuple[Any, ...]], DTypes] | None = None,
     is_ufunc: bool = True,

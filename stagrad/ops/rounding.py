@@ -37,14 +37,13 @@ def fix(x: Any, out: None = None) -> Any:
     return trunc(x)
 
 
-def _round_c(params: Params) -> str:
+def _round_c(params: Params) -> dict[str, str]:
     decimals = params["decimals"]
-    if decimals == 0:
-        return "rint({0})"
-    scale = f"{10.0 ** abs(decimals)!r}"
-    return (
-        f"rint({{0}} * {scale}) / {scale}" if decimals > 0 else f"rint({{0}} / {scale}) * {scale}"
-    )
+    scale = 10.0 ** abs(decimals)
+    if decimals < 0:
+        return {"f": f"rint({{0}} / {scale!r}) * {scale!r}"}
+    rounded = f"rint({{0}} * {scale!r}) / {scale!r}" if decimals else "rint({0})"
+    return {"f": rounded, "iu": "{0}"}
 
 
 round_p, _ = elementwise(
@@ -124,7 +123,7 @@ UFUNCS["frexp"] = frexp
 ldexp_p, ldexp = elementwise(
     "ldexp",
     dtypes="if",
-    c="ldexp({0}, {1})",
+    c="ldexp({0}, (int)({1} > 9999 ? 9999 : {1} < -9999 ? -9999 : {1}))",
     vjps=(lambda ct, out, x, exponent: ldexp(ct, exponent), ZERO),
     doc="A number times a power of two.",
 )

@@ -64,7 +64,7 @@ def _number_share(ct: Any, x: Any, y: Any, wins: Any) -> Any:
 
 maximum_p, maximum = elementwise(
     "maximum",
-    c="({0} > {1} || {0} != {0} ? {0} : {1})",
+    c={"biuf": "({0} > {1} || {0} != {0} ? {0} : {1})"},
     vjps=(
         lambda ct, out, x, y: _share(ct, x > y, x == y),
         lambda ct, out, x, y: _share(ct, y > x, x == y),
@@ -74,7 +74,7 @@ maximum_p, maximum = elementwise(
 
 minimum_p, minimum = elementwise(
     "minimum",
-    c="({0} < {1} || {0} != {0} ? {0} : {1})",
+    c={"biuf": "({0} < {1} || {0} != {0} ? {0} : {1})"},
     vjps=(
         lambda ct, out, x, y: _share(ct, x < y, x == y),
         lambda ct, out, x, y: _share(ct, y < x, x == y),
@@ -84,7 +84,7 @@ minimum_p, minimum = elementwise(
 
 fmax_p, fmax = elementwise(
     "fmax",
-    c="({0} > {1} || {1} != {1} ? {0} : {1})",
+    c={"biuf": "({0} > {1} || {1} != {1} ? {0} : {1})"},
     vjps=(
         lambda ct, out, x, y: _number_share(ct, x, y, x > y),
         lambda ct, out, x, y: _number_share(ct, y, x, y > x),
@@ -94,7 +94,7 @@ fmax_p, fmax = elementwise(
 
 fmin_p, fmin = elementwise(
     "fmin",
-    c="({0} < {1} || {1} != {1} ? {0} : {1})",
+    c={"biuf": "({0} < {1} || {1} != {1} ? {0} : {1})"},
     vjps=(
         lambda ct, out, x, y: _number_share(ct, x, y, x < y),
         lambda ct, out, x, y: _number_share(ct, y, x, y < x),
@@ -117,8 +117,10 @@ clip_p, clip_between = elementwise(
     "clip",
     is_ufunc=False,
     py="xp.clip({args})",
-    c="({0} != {0} ? {0} : {1} != {1} ? {1} : {2} != {2} ? {2} : "
-    "({0} < {1} ? {1} : {0}) > {2} ? {2} : {0} < {1} ? {1} : {0})",
+    c={
+        "biuf": "({0} != {0} ? {0} : {1} != {1} ? {1} : {2} != {2} ? {2} : "
+        "({0} < {1} ? {1} : {0}) > {2} ? {2} : {0} < {1} ? {1} : {0})"
+    },
     vjps=(
         lambda ct, out, x, low, high: select((low <= x) & (x <= high), ct, 0),
         lambda ct, out, x, low, high: select((x < low) & (low <= high), ct, 0),

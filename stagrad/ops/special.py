@@ -127,7 +127,7 @@ logit_p, logit = elementwise(
 log_expit_p, log_expit = elementwise(
     "log_expit",
     dtypes="f",
-    c="({0} != {0} ? {0} : fmin({0}, 0) - log1p(exp(-fabs({0}))))",
+    c="({0} < 0 ? {0} - log1p(exp({0})) : -log1p(exp(-{0})))",
     vjps=(lambda ct, out, x: ct * expit(-x),),
     doc="Logarithm of the logistic function.",
 )
@@ -179,7 +179,9 @@ _RATIO_DOMAIN = "{0} != {0} || {1} != {1} ? {0} + {1} : {0} > 0 && {1} > 0"
 rel_entr_p, rel_entr = elementwise(
     "rel_entr",
     dtypes="f",
-    c=f"({_RATIO_DOMAIN} ? {{0}} * log({{0}} / {{1}}) : {{0}} == 0 && {{1}} >= 0 ? 0 : INFINITY)",
+    c=f"({_RATIO_DOMAIN} ? "
+    "{0} * (isnormal({0} / {1}) ? log({0} / {1}) : log({0}) - log({1})) : "
+    "{0} == 0 && {1} >= 0 ? 0 : INFINITY)",
     vjps=(
         lambda ct, out, x, y: masked_multiply(ct, log(x / y) + 1),
         lambda ct, out, x, y: masked_multiply(ct, -masked_divide(x, y)),
@@ -250,7 +252,7 @@ exp10_p, exp10 = elementwise(
 cosm1_p, cosm1 = elementwise(
     "cosm1",
     dtypes="f",
-    c="(-2 * sin(0.5 * {0}) * sin(0.5 * {0}))",
+    c="0.0 - 2 * sin({0} / 2) * sin({0} / 2)",
     vjps=(lambda ct, out, x: ct * -sin(x),),
     doc="cos(x) - 1, exact for small numbers.",
 )
