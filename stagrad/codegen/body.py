@@ -33,6 +33,7 @@ class Body:
         self.lines: list[tuple[str, str]] = []
         self._uses = uses
         self._pending: dict[str, _Pending] = {}
+        self._inlined: set[str] = set()
 
     def assign(self, name: str, text: Text, node: Node | None, *, inline: bool = True) -> None:
         """Give a value a name, now or where it is read."""
@@ -50,7 +51,15 @@ class Body:
         if whole or _comment(pending.node) != _comment(reader):
             self.statement(f"{name} = {pending.text.text}", pending.node)
             return Text(name)
+        self._inlined.add(name)
         return pending.text
+
+    def release(self, names: list[str]) -> None:
+        """Let go of values that no later line reads; one written inside an expression has no name."""
+        self.flush()
+        bound = [name for name in names if name not in self._inlined]
+        if bound:
+            self.statement(f"del {', '.join(bound)}", None)
 
     def statement(self, text: str, node: Node | None) -> None:
         """Add a line."""

@@ -153,8 +153,7 @@ class _Module:
     def _release(self, released: tuple[Buffer, ...]) -> None:
         names = [buffer.name for buffer in released if buffer.aval.nbytes >= RELEASED_BYTES]
         if names:
-            self.body.flush()
-            self.body.statement(f"del {', '.join(names)}", None)
+            self.body.release(names)
 
     def _returned(self, buffer: Buffer) -> str:
         text = self.body.read(buffer.name, None)
