@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[3]
-TIME_LIMIT = 120
+TIME_LIMIT = 300
 
 
 def run_child(module: str, *arguments: str) -> dict[str, Any]:

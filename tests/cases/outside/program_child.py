@@ -17,6 +17,7 @@ import numpy
 
 from tests.cases.outside.autograd_shim import BACKENDS, install
 
+RANDOM_STATE = numpy.random.RandomState
 OPERATORS = (
     "grad value_and_grad elementwise_grad jacobian hessian grad_and_aux hessian_vector_product "
     "hessian_tensor_product multigrad_dict deriv"
@@ -27,11 +28,18 @@ class EnoughResultsError(BaseException):
     """Ends a program; not an Exception, lest the program catch it."""
 
 
-class SeededState(numpy.random.RandomState):
-    """RandomState, its seed 0 where the program leaves it open."""
+class SeededState:
+    """RandomState, its seed 0 where the program leaves it open.
+
+    It holds a RandomState instead of being one, which stagrad would refuse to see in a function
+    that it traces: the shim traces at every call, so that what is drawn belongs to the call.
+    """
 
     def __init__(self, seed=0):
-        super().__init__(seed)
+        self._state = RANDOM_STATE(seed)
+
+    def __getattr__(self, name):
+        return getattr(self._state, name)
 
 
 def main(kind: str, target: str, count: str, tree: str, library: str) -> None:
@@ -87,6 +95,8 @@ class Anything:
         return self
 
     def __getattr__(self, name):
+        if name.startswith("__"):  # what Python asks for, to learn what an object is
+            raise AttributeError(name)
         return Anything()
 
     def __getitem__(self, key):

@@ -1,8 +1,9 @@
 """What the shim needs of a library, and the libraries that provide it."""
 
+import functools
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -10,8 +11,8 @@ import numpy
 import scipy.linalg
 import scipy.special
 
-from tests.cases.outside.autograd_shim import distributions, signal
-from tests.cases.outside.autograd_shim.trees import is_complex, map_leaves
+from tests.cases.outside.autograd_shim import additions, distributions, signal
+from tests.cases.outside.autograd_shim.trees import is_complex, leaves, map_leaves
 
 
 @dataclass(frozen=True)
@@ -19,17 +20,39 @@ class Backend:
     """One library, with gradients of complex arguments as stagrad has them (df/dRe + i df/dIm)."""
 
     numpy: Any
+    additions: dict[str, Any]  # to `numpy`, what autograd's has beyond it or defines otherwise
+    linalg_additions: dict[str, Any]
     vjp: Callable[..., tuple[Any, Callable[[Any], tuple[Any, ...]]]]
     jvp: Callable[..., tuple[Any, Any]]  # jvp(function, primals, tangents) is (output, tangent)
     scipy: dict[str, Any]  # the namespaces below autograd.scipy
     primitive: Callable[..., Any]
-    defvjp: Callable[..., None] = field(default=lambda function, *rules, **keywords: None)
+    defvjp: Callable[..., None]
+
+
+class Primitive:
+    """A function that has no derivative until rules are defined for it."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self._function = function
+        self._has_rules = False
+        functools.update_wrapper(self, function)
+
+    def define_rules(self, *_rules: Any, **_options: Any) -> None:
+        self._has_rules = True
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        plain = (int, float, complex, str, numpy.ndarray, numpy.generic)
+        traced = [x for x in leaves((arguments, keywords)) if not isinstance(x, plain)]
+        if traced and not self._has_rules:
+            raise NotImplementedError(f"no derivative is defined for {self._function}")
+        return self._function(*arguments, **keywords)
 
 
 def stagrad() -> Backend:
     """Return stagrad over plain NumPy and SciPy.
 
-    A function marked as a primitive is traced like any other: its rule is not asked for.
+    A function marked as a primitive is traced like any other once it has a rule; the rule is not
+    asked for.
     """
     import stagrad
 
@@ -40,7 +63,16 @@ def stagrad() -> Backend:
         "stats": distributions,
         "integrate": ModuleType("integrate"),
     }
-    return Backend(numpy, stagrad.vjp, stagrad.jvp, namespaces, lambda function: function)
+    return Backend(
+        numpy,
+        additions.NUMPY,
+        additions.LINALG,
+        stagrad.vjp,
+        stagrad.jvp,
+        namespaces,
+        Primitive,
+        Primitive.define_rules,
+    )
 
 
 def autograd() -> Backend:
@@ -90,7 +122,7 @@ def autograd() -> Backend:
     modules = (integrate, linalg, signal, special, stats)
     namespaces = {module.__name__.rsplit(".")[-1]: module for module in modules}
     extend = autograd.extend
-    return Backend(autograd.numpy, vjp, jvp, namespaces, extend.primitive, extend.defvjp)
+    return Backend(autograd.numpy, {}, {}, vjp, jvp, namespaces, extend.primitive, extend.defvjp)
 
 
 BACKENDS = {"stagrad": stagrad, "autograd": autograd}

@@ -3,7 +3,7 @@
 import builtins
 import functools
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy
@@ -51,13 +51,14 @@ def install(backend: Backend) -> None:
 
 
 def _add_namespaces(backend):
-    namespace = _add("autograd.numpy", backend.numpy)
-    for name in ("linalg", "fft"):
-        _add(f"autograd.numpy.{name}", getattr(backend.numpy, name))
-    _add("autograd.numpy.random", numpy.random)
+    _add("autograd.numpy", backend.numpy, **backend.additions)
+    _add("autograd.numpy.fft", backend.numpy.fft)
+    _add("autograd.numpy.linalg", backend.numpy.linalg, **backend.linalg_additions)
+    # A copy: stagrad refuses random numbers in a function that it traces once and keeps. The shim
+    # traces at every call, as autograd does, and what is drawn then belongs to that call.
+    _add("autograd.numpy.random", SimpleNamespace(**vars(numpy.random)))
     _add("autograd.numpy.numpy_boxes", ArrayBox=Box)
     _add("autograd.numpy.numpy_vjps", unbroadcast_f=_absent("unbroadcast_f"))
-    assert namespace.random is not None
     _add("autograd.scipy")
     for name, target in backend.scipy.items():
         _add(f"autograd.scipy.{name}", target)

@@ -94,15 +94,9 @@ class Transforms:
         return pull(trees.map_leaves(lambda leaf: numpy.ones(numpy.shape(leaf)) + 0j, output))
 
     def grad_and_aux(self, f, x):
-        extra = []
-
-        def primary(x):
-            output, auxiliary = f(x)
-            extra.append(auxiliary)
-            return output
-
-        _, gradient = self._scalar_vjp("grad_and_aux", primary, x)
-        return gradient, extra[0]
+        (output, auxiliary), pull = self.vjp(f, x)
+        ignored = trees.map_leaves(lambda leaf: numpy.zeros(numpy.shape(leaf)), auxiliary)
+        return pull((trees.ones_like(output), ignored)), auxiliary
 
     def make_vjp(self, f, x):
         output, pull = self.vjp(f, x)
