@@ -15,7 +15,7 @@ import numpy as xp
 
 from stagrad.errors import ShapeError
 from stagrad.ir import Aval, Kind, Params, Primitive, aval_of, bind, constant_p, register
-from stagrad.ops.movement import constant, reshape, zeros
+from stagrad.ops.movement import all_batched, constant, reshape, transpose, zeros
 from stagrad.ops.selection import select
 from stagrad.ops.slicing import set_at
 
@@ -61,7 +61,7 @@ def add_at(base, index, value):  # type: ignore[no-untyped-def]
 def scatter_add_at(base, value, index):  # type: ignore[no-untyped-def]
     """Return a copy of `base` with `value` added at `index`, equal places adding up."""
     result = xp.array(base, order="C")
-    add_at(result, index, value)
+    add_at(result, index, value)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -113,6 +113,76 @@ def _writing_jvp(write: Callable[..., Any]) -> Callable[..., Any]:
     return jvp
 
 
+class _Batch:
+    """Index arrays and axes for operands with a leading batch axis, and the result's layout."""
+
+    def __init__(
+        self,
+        size: int,
+        ndim: int,
+        operand_batched: bool,
+        batched: Sequence[bool],
+        indices: Sequence[Any],
+        axes: tuple[int, ...],
+    ) -> None:
+        shapes = [
+            aval_of(index).shape[is_batched:]
+            for index, is_batched in zip(indices, batched, strict=True)
+        ]
+        count = len(np.broadcast_shapes(*shapes))
+        own: list[Any] = list(range(ndim))
+        places: list[Any] = [-1 - place for place in range(count)]
+        self.wanted = ["batch", *_arranged(own, axes, places)]
+        self.indices, self.axes = list(indices), axes
+        names = own
+        if any(batched):
+            aligned = [(size, *(1,) * (count - len(shape)), *shape) for shape in shapes]
+            self.indices = [
+                reshape(index, shape) if is_batched else index
+                for index, is_batched, shape in zip(indices, batched, aligned, strict=True)
+            ]
+            places = ["batch", *places]
+        if operand_batched:
+            names = ["batch", *names]
+            self.axes = tuple(axis + 1 for axis in axes)
+            if any(batched):
+                rows = np.arange(size).reshape((size,) + (1,) * count)
+                self.indices.insert(0, constant(rows, like=indices[0]))
+                self.axes = (0, *self.axes)
+        self.given = _arranged(names, self.axes, places)
+
+    def to_front(self, result: Any) -> Any:
+        """Return what `gather` gave with the batch axis first and the others as without it."""
+        return transpose(result, tuple(map(self.given.index, self.wanted)))
+
+    def from_front(self, value: Any) -> Any:
+        """Return a value with the batch axis first as `scatter` wants it."""
+        return transpose(value, tuple(map(self.wanted.index, self.given)))
+
+
+def _arranged(names: list[Any], axes: tuple[int, ...], places: list[Any]) -> list[Any]:
+    """Return the names of a gather's result's axes, from those of the operand and the indices."""
+    rest = [name for axis, name in enumerate(names) if axis not in axes]
+    first = axes[0] if are_neighbours(axes) else 0
+    return [*rest[:first], *places, *rest[first:]]
+
+
+def _gather_batcher(size: int, batched: Any, operands: Any, *, axes: tuple[int, ...]) -> Any:
+    x, *indices = operands
+    ndim = aval_of(x).ndim - batched[0]
+    batch = _Batch(size, ndim, batched[0], batched[1:], indices, axes)
+    return batch.to_front(gather(x, batch.indices, batch.axes))
+
+
+def _writing_batcher(write: Callable[..., Any]) -> Callable[..., Any]:
+    def batcher(size: int, batched: Any, operands: Any, *, axes: tuple[int, ...]) -> Any:
+        base, value = all_batched(size, batched[:2], operands[:2])
+        batch = _Batch(size, aval_of(base).ndim - 1, True, batched[2:], operands[2:], axes)
+        return write(base, batch.from_front(value), batch.indices, batch.axes)
+
+    return batcher
+
+
 gather_p = register(
     Primitive(
         name="gather",
@@ -121,6 +191,7 @@ gather_p = register(
         py=_gather_text,
         vjps=_gather_rule,
         jvp=_gather_jvp,
+        batcher=_gather_batcher,
         linear=True,
         doc="The elements at positions given by integer arrays.",
     )
@@ -208,6 +279,7 @@ scatter_p = register(
         update=lambda params, arity: f"{{0}}[{_index_text(params, 2)}] = {{1}}",
         vjps=_scatter_rule,
         jvp=_writing_jvp(lambda *operands: scatter(*operands)),
+        batcher=_writing_batcher(lambda *operands: scatter(*operands)),
         linear=True,
         doc="An array with elements at positions given by integer arrays replaced; the last wins.",
     )
@@ -237,6 +309,7 @@ scatter_add_p = register(
         update=lambda params, arity: f"add_at({{0}}, {_index_tuple(params, 2)}, {{1}})",
         vjps=_scatter_add_rule,
         jvp=_writing_jvp(lambda *operands: scatter_add(*operands)),
+        batcher=_writing_batcher(lambda *operands: scatter_add(*operands)),
         linear=True,
         doc="An array with values added at positions given by integer arrays; repeats add up.",
     )

@@ -11,7 +11,7 @@ from stagrad.errors import ShapeError
 from stagrad.ir import Aval, Kind, Params, Primitive, aval_of, bind, register
 from stagrad.ops.convert import as_array, cast, is_traced, result_dtype
 from stagrad.ops.define import implements
-from stagrad.ops.movement import astype, lifted, reshape
+from stagrad.ops.movement import all_batched, astype, lifted, reshape
 from stagrad.ops.shaping import atleast_1d, atleast_2d, atleast_3d, ravel, squeeze
 from stagrad.ops.slicing import axis_slice
 
@@ -28,6 +28,10 @@ def _concatenate_rule(position: int, ct: Any, out: Any, *parts: Any, axis: int) 
     return axis_slice(ct, axis, start, start + extents[position])
 
 
+def _concatenate_batcher(size: int, batched: Any, operands: Any, *, axis: int) -> Any:
+    return join(all_batched(size, batched, operands), axis + 1)
+
+
 concatenate_p = register(
     Primitive(
         name="concatenate",
@@ -35,6 +39,7 @@ concatenate_p = register(
         abstract_eval=_concatenated,
         py="xp.concatenate(({args}), axis={axis})",
         vjps=_concatenate_rule,
+        batcher=_concatenate_batcher,
         linear=True,
         doc="Arrays of one dtype joined along an axis.",
     )

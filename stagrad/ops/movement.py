@@ -1,5 +1,6 @@
 """Movement: operations that only rearrange, repeat or reinterpret elements."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,20 @@ def zeros(shape: tuple[int, ...], dtype: np.dtype, *, like: Any) -> Any:
     return broadcast_to(constant(dtype.type(0), like=like), shape)
 
 
+def all_batched(size: int, batched: Sequence[bool], operands: Sequence[Any]) -> list[Any]:
+    """Return operands with a leading batch axis each, repeating those that have none."""
+    return [
+        operand if is_batched else broadcast_to(operand, (size, *aval_of(operand).shape))
+        for operand, is_batched in zip(operands, batched, strict=True)
+    ]
+
+
+def _broadcast_batcher(size: int, batched: Any, operands: Any, *, shape: tuple[int, ...]) -> Any:
+    own = aval_of(operands[0]).shape[1:]
+    aligned = reshape(operands[0], (size, *(1,) * (len(shape) - len(own)), *own))
+    return broadcast_to(aligned, (size, *shape))
+
+
 def _broadcast_rule(ct: Any, out: Any, x: Any, *, shape: tuple[int, ...]) -> Any:
     return sum_to(ct, aval_of(x).shape)
 
@@ -113,6 +128,7 @@ broadcast_to_p = register(
         vjps=(_broadcast_rule,),
         view=_read_only,
         access=_broadcast_access,
+        batcher=_broadcast_batcher,
         linear=True,
         doc="The same elements repeated along new or length-one axes.",
     )
@@ -151,6 +167,7 @@ reshape_p = register(
         vjps=(lambda ct, out, x, *, shape: reshape(ct, aval_of(x).shape),),
         view=lambda base, value, params: reshape(value, aval_of(base).shape),
         access=_reshape_access,
+        batcher=lambda size, batched, operands, *, shape: reshape(operands[0], (size, *shape)),
         linear=True,
         doc="The same elements, in the same order, under another shape.",
     )
@@ -185,6 +202,9 @@ transpose_p = register(
         py="xp.transpose({0}, {axes})",
         vjps=(lambda ct, out, x, *, axes: transpose(ct, _inverse(axes)),),
         view=lambda base, value, params: transpose(value, _inverse(params["axes"])),
+        batcher=lambda size, batched, operands, *, axes: transpose(
+            operands[0], (0, *(axis + 1 for axis in axes))
+        ),
         access=lambda aval, params: tuple(map(Along, _inverse(params["axes"]))),
         linear=True,
         doc="The same elements with axes in another order.",

@@ -5,13 +5,14 @@ int for one (the axis is dropped), or `(start, stop, step)` as of a `range`, so 
 may stop at -1. `slice` and `pad` are each other's transposes.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as xp
 
 from stagrad.errors import ShapeError
 from stagrad.ir import Along, Aval, Index, Kind, Params, Primitive, aval_of, bind, register
-from stagrad.ops.movement import zeros
+from stagrad.ops.movement import all_batched, zeros
 
 Span = tuple[int, int, int]
 Region = tuple[int | Span | None, ...]
@@ -133,6 +134,13 @@ def _slice_access(aval: Aval, params: Params) -> Index:
     )
 
 
+def _writing_batcher(write: Callable[..., Any]) -> Callable[..., Any]:
+    def batcher(size: int, batched: Any, operands: Any, *, region: Region) -> Any:
+        return write(*all_batched(size, batched, operands), (None, *region))
+
+    return batcher
+
+
 slice_p = register(
     Primitive(
         name="slice",
@@ -142,6 +150,7 @@ slice_p = register(
         vjps=(lambda ct, out, x, *, region: pad(ct, aval_of(x).shape, region),),
         view=lambda base, value, params: set_slice(base, value, params["region"]),
         access=_slice_access,
+        batcher=lambda size, batched, operands, *, region: slice(operands[0], (None, *region)),
         linear=True,
         doc="The elements of a rectangular region.",
     )
@@ -161,6 +170,7 @@ set_slice_p = register(
         py=lambda params, arity: f"set_at({{0}}, {{1}}, {index_object(params['region'])})",
         helpers=(set_at,),
         update=lambda params, arity: f"{{0}}[{subscript(params['region'])}] = {{1}}",
+        batcher=_writing_batcher(lambda *operands: set_slice(*operands)),
         vjps=(
             lambda ct, out, base, value, *, region: clear_slice(ct, region),
             lambda ct, out, base, value, *, region: slice(ct, region),
@@ -190,6 +200,7 @@ add_slice_p = register(
         py=lambda params, arity: f"add_region({{0}}, {{1}}, {index_object(params['region'])})",
         helpers=(add_region,),
         update=lambda params, arity: f"{{0}}[{subscript(params['region'])}] += {{1}}",
+        batcher=_writing_batcher(lambda *operands: add_slice(*operands)),
         vjps=(
             lambda ct, out, base, value, *, region: ct,
             lambda ct, out, base, value, *, region: slice(ct, region),
@@ -226,6 +237,9 @@ pad_p = register(
         abstract_eval=_padded,
         py=_pad_text,
         helpers=(pad_region,),
+        batcher=lambda size, batched, operands, *, shape, region: pad(
+            operands[0], (size, *shape), (None, *region)
+        ),
         vjps=(lambda ct, out, x, *, shape, region: slice(ct, region),),
         linear=True,
         doc="Zeros with a value in a rectangular region: the transpose of slice.",
