@@ -47,8 +47,8 @@ def compose(outer: Index, inner: Index) -> Index:
 def range_text(start: int, count: int, step: int, extent: int) -> str:
     """Return the slice that takes `count` positions from `start` of an axis of that extent.
 
-    >>> range_text(0, 5, 1, 5), range_text(1, 4, 1, 5), range_text(4, 5, -1, 5), range_text(0, 2, 1, 5)
-    (':', '1:', '::-1', ':2')
+    >>> range_text(0, 5, 1, 5), range_text(1, 4, 1, 5), range_text(4, 5, -1, 5)
+    (':', '1:', '::-1')
     """
     if count == 0:
         return ":0"
@@ -62,18 +62,20 @@ def range_text(start: int, count: int, step: int, extent: int) -> str:
     return f"{low}:{high}" + (f":{step}" if step != 1 else "")
 
 
-def index_text(index: Index, shape: tuple[int, ...], space: tuple[int, ...]) -> str:
-    """Return an index as the subscript of a NumPy array, with iteration axes in brackets of their own.
+def index_text(index: Index) -> str:
+    """Return an index as a subscript, `i0` and so on being positions on the iteration axes.
 
-    >>> index_text((Along(1), Along(0, 1)), (5, 4), (3, 5))
-    '[:, 1:] by axes (1, 0)'
+    >>> index_text((Along(1), 5, Along(0, start=4, step=-2)))
+    '[i1, 5, 4 - 2 * i0]'
     """
-    entries = [
-        str(entry)
-        if isinstance(entry, int)
-        else range_text(entry.start, space[entry.axis], entry.step, extent)
-        for entry, extent in zip(index, shape, strict=True)
-    ]
-    axes = tuple(entry.axis for entry in index if isinstance(entry, Along))
-    order = "" if axes == tuple(range(len(space))) else f" by axes {axes}"
-    return f"[{', '.join(entries)}]{order}" if entries else ""
+    return f"[{', '.join(map(_entry_text, index))}]" if index else ""
+
+
+def _entry_text(entry: int | Along) -> str:
+    if isinstance(entry, int):
+        return str(entry)
+    factor = "" if abs(entry.step) == 1 else f"{abs(entry.step)} * "
+    moving = f"{factor}i{entry.axis}"
+    if entry.step < 0:
+        return f"{entry.start} - {moving}"
+    return f"{moving} + {entry.start}" if entry.start else moving

@@ -227,8 +227,8 @@ class Schedule:
     """A whole program, ready to print: what is read, what is done in order, what is returned.
 
     `releases` says for each step which buffers nothing reads after it. `offsets` places every
-    temporary in one workspace of `workspace` bytes, reusing what has been released; buffers that
-    share memory (views, results in place) are placed by their root.
+    temporary in one workspace of `workspace` bytes, reusing what has been released. `roots` names,
+    for each buffer that shares memory (views, results in place), the one that owns it.
     """
 
     inputs: tuple[Buffer, ...]
@@ -236,8 +236,14 @@ class Schedule:
     steps: tuple[Step, ...]
     outputs: tuple[Buffer, ...]
     releases: tuple[tuple[Buffer, ...], ...]
+    roots: dict[Buffer, Buffer]
     offsets: dict[Buffer, int]
     workspace: int
+
+    def __str__(self) -> str:
+        from stagrad.ir.schedule_text import schedule_text
+
+        return schedule_text(self)
 
 
 def reads(step: Step) -> tuple[Buffer, ...]:

@@ -52,25 +52,36 @@ class Names:
         return name
 
 
-def name_nodes(nodes: Iterable[Node], names: Names | None = None) -> dict[Node, str]:
-    """Return a unique name for every node.
+class NodeNames:
+    """A unique name for every node, generated ones being numbered in the order they are asked for.
 
-    A node whose value the user assigned to a variable bears its name. Of several nodes with the same
-    name and source line (the parts of a composition) only the last does: it is the value assigned.
+    A node whose value the user assigned to a variable bears its name. Of several nodes with the
+    same name and source line (the parts of a composition) only the last does: it is the value
+    assigned.
     """
+
+    def __init__(self, nodes: Iterable[Node], names: Names) -> None:
+        named = [node for node in nodes if node.name is not None]
+        last = {(node.name, node.origin): node for node in named}
+        self._names = names
+        self._given = {
+            node: names.take(str(node.name))
+            for node in named
+            if last[node.name, node.origin] is node
+        }
+
+    def __getitem__(self, node: Node) -> str:
+        name = self._given.get(node)
+        if name is None:
+            name = self._given[node] = self._names.generated(_LETTERS.get(node.primitive, "v"))
+        return name
+
+
+def name_nodes(nodes: Iterable[Node], names: Names | None = None) -> dict[Node, str]:
+    """Return a unique name for every node, as `NodeNames` gives them in this order."""
     nodes = tuple(nodes)
-    names = Names() if names is None else names
-    last = {(node.name, node.origin): node for node in nodes if node.name is not None}
-    result = {
-        node: names.take(node.name)
-        for node in nodes
-        if node.name is not None and last[node.name, node.origin] is node
-    }
-    for node in nodes:
-        if node not in result:
-            letter = _LETTERS.get(node.primitive, "v")
-            result[node] = names.generated(letter)
-    return {node: result[node] for node in nodes}
+    given = NodeNames(nodes, Names() if names is None else names)
+    return {node: given[node] for node in nodes}
 
 
 _LETTERS = {input_p: "x", constant_p: "c"}

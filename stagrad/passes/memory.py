@@ -38,7 +38,7 @@ def plan(
             releases[number].append(buffer)
     offsets, workspace = _place(steps, first, releases)
     return Schedule(
-        inputs, constants, steps, outputs, tuple(map(tuple, releases)), offsets, workspace
+        inputs, constants, steps, outputs, tuple(map(tuple, releases)), roots, offsets, workspace
     )
 
 

@@ -4,26 +4,38 @@
   logistic function; the logarithms of that and of what it leaves to one: softplus again.
 - exp(x) / sum(exp(x)), with x shifted by its maximum or not: softmax; its logarithm.
 - log(sum(exp(x))), log(exp(x) + exp(y)): logsumexp.
-- sqrt(sum(x**2)), over any sum of squares: the same number, with the slope of a norm at zero.
+- sqrt(sum(x**2)), over any sum of squares: the same number, with the slope of a norm at zero; and
+  the square of that is the sum again.
+- v g(w) vᴴ of eigenvalues w and eigenvectors v: a function of the matrix, smooth where w repeats.
 
-Spelled out, the first three overflow where the result does not, and the last has the slope inf * 0.
+Spelled out, the first three overflow where the result does not, and the fourth has the slope
+inf * 0; the vectors of the last have no derivative where eigenvalues are equal.
 """
 
 from typing import Any
 
 from stagrad.ir import Along, Graph, Node
 from stagrad.ir.index import compose, identity
-from stagrad.ops.arithmetic import add_p, divide_p, multiply_p, negative_p, reciprocal_p, subtract_p
+from stagrad.ops.arithmetic import (
+    add_p,
+    divide_p,
+    equal_p,
+    multiply_p,
+    negative_p,
+    reciprocal_p,
+    subtract_p,
+)
 from stagrad.ops.contraction import matmul_p
 from stagrad.ops.exponential import exp_p, expit_p, log1p_p, log_p, logaddexp_p, softplus_p
 from stagrad.ops.floating import stop_gradient_p
 from stagrad.ops.movement import broadcast_to_p, reshape, reshape_p
 from stagrad.ops.normalizing import logsumexp, softmax
-from stagrad.ops.power import power_p, sqrt_p, square_p
+from stagrad.ops.power import integer_power_p, power_p, sqrt_p, square_p
 from stagrad.ops.reduction import max_p, sum_p
 from stagrad.ops.selection import where_p
 from stagrad.ops.statistics import root
 from stagrad.passes.rewrite import Rewriter, Rule, known_number, rewrite
+from stagrad.passes.spectral import hermitian_function_of_product
 
 SQUARES_DEPTH = 8
 """How many operations below a root are searched for squares."""
@@ -241,6 +253,23 @@ def _is_sum_of_squares(node: Node) -> bool:
     return not waiting
 
 
+def sum_of_squared_root(rewriter: Rewriter, node: Node) -> Node | None:
+    """The square of the root of a sum of squares is the sum, which is smooth at zero."""
+    base = node.inputs[0]
+    if node.primitive is multiply_p and node.inputs[1] is not base:
+        return None
+    if node.primitive is integer_power_p and node.params["exponent"] != 2:
+        return None
+    if base.primitive is not where_p or base.inputs[2].primitive is not sqrt_p:
+        return None
+    operand = base.inputs[2].inputs[0]
+    condition, zero = base.inputs[:2]
+    at_zero = condition.primitive is equal_p and condition.inputs[0] is operand
+    if not at_zero or known_number(condition.inputs[1]) != 0 or known_number(zero) != 0:
+        return None
+    return operand if _is_sum_of_squares(operand) else None
+
+
 RULES: dict[Any, tuple[Rule, ...]] = {
     log_p: (softplus_of_log, log_of_expit, log_of_softmax, logsumexp_of_log, logaddexp_of_log),
     log1p_p: (softplus_of_log1p,),
@@ -248,4 +277,8 @@ RULES: dict[Any, tuple[Rule, ...]] = {
     reciprocal_p: (expit_of_reciprocal,),
     sqrt_p: (norm_of_root,),
     power_p: (norm_of_root,),
+    square_p: (sum_of_squared_root,),
+    multiply_p: (sum_of_squared_root,),
+    integer_power_p: (sum_of_squared_root,),
+    matmul_p: (hermitian_function_of_product,),
 }

@@ -1,6 +1,6 @@
 """Lower a graph to a Schedule: buffers, and the steps that fill them, in order."""
 
-from stagrad.ir import Along, Graph, Index, Node, constant_p, input_p, project_p
+from stagrad.ir import Along, Graph, Index, Node, constant_p, project_p
 from stagrad.ir.index import compose
 from stagrad.ir.kernel import (
     Buffer,
@@ -21,7 +21,7 @@ from stagrad.ir.kernel import (
     View,
     reads,
 )
-from stagrad.ir.naming import Names, name_nodes
+from stagrad.ir.naming import Names, NodeNames
 from stagrad.passes.chunk import chunks
 from stagrad.passes.fuse import AxisMap, Cluster, Fusion, Place, base_of, fuse, is_reduction
 from stagrad.passes.lifetimes import Lifetimes
@@ -40,8 +40,8 @@ class _Scheduler:
         self.graph = graph
         self.fusion = fusion
         self.access = fusion.accesses
-        self.names = Names()
-        self.node_names = name_nodes(graph.nodes, self.names)
+        self.names = Names(_texts_own_names(graph))
+        self.node_names = NodeNames(graph.nodes, self.names)
         self.buffers: dict[Node, Buffer] = {}
         self.roots: dict[Buffer, Buffer] = {}
         self.steps: list[Step] = []
@@ -49,11 +49,8 @@ class _Scheduler:
 
     def run(self) -> Schedule:
         """Lower all clusters, then the outputs."""
-        for node in self.graph.nodes:
-            if node.primitive is input_p:
-                self._buffer(node, Role.INPUT)
-            elif node.primitive is constant_p:
-                self._buffer(node, Role.CONSTANT)
+        for node in self.graph.inputs:
+            self._buffer(node, Role.INPUT)
         for number, cluster in enumerate(self.fusion.clusters):
             if cluster.space is not None:
                 self._kernel(cluster, cluster.space)
@@ -80,6 +77,11 @@ class _Scheduler:
         self.buffers[node] = buffer
         return buffer
 
+    def stored(self, node: Node) -> Buffer:
+        """Return the buffer of a node that has one, or of a constant."""
+        buffer = self.buffers.get(node)
+        return self._buffer(node, Role.CONSTANT) if buffer is None else buffer
+
     def root(self, buffer: Buffer) -> Buffer:
         """Return the buffer that owns another one's memory."""
         return self.roots.get(buffer, buffer)
@@ -87,10 +89,10 @@ class _Scheduler:
     def _materialized(self, node: Node) -> Buffer:
         """Return the buffer of a node, naming it by views of a buffer that exists where needed."""
         missing = []
-        while node not in self.buffers:
+        while node not in self.buffers and node.primitive is not constant_p:
             missing.append(node)
             node = node.inputs[0]
-        buffer = self.buffers[node]
+        buffer = self.stored(node)
         for node in reversed(missing):
             result = self._buffer(node, Role.VIEW)
             self.roots[result] = self.root(buffer)
@@ -178,6 +180,12 @@ class _Scheduler:
         return outputs
 
 
+def _texts_own_names(graph: Graph) -> set[str]:
+    """Return the names that emitted texts use for functions of their own."""
+    primitives = {node.primitive for node in graph.nodes}
+    return {helper.__name__ for record in primitives for helper in record.helpers} | {"in_blocks"}
+
+
 class _KernelWriter:
     """Writes the statements of one kernel."""
 
@@ -225,7 +233,7 @@ class _KernelWriter:
         index = compose(read.index, point)
         value = self.loads.get((read.base, index))
         if value is None:
-            buffer = self.scheduler.buffers[read.base]
+            buffer = self.scheduler.stored(read.base)
             if read.base.primitive is constant_p and not index:
                 value = Immediate(buffer.name, buffer.literal)
             else:

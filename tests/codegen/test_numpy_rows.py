@@ -8,6 +8,7 @@ import pytest
 
 from stagrad.codegen import emit_numpy
 from stagrad.ir import Graph, interpret, is_inexact
+from stagrad.ir.verify_schedule import verify_schedule
 from stagrad.passes import lower
 from stagrad.passes.recognize import recognize
 from stagrad.passes.reverse import reverse
@@ -46,7 +47,9 @@ def with_cotangents(graph: Graph, arguments: list[Any], count: int) -> tuple[Gra
 
 def assert_source_agrees(graph: Graph, arguments: list[Any]) -> None:
     """Run the emitted source against the interpreter; hold results to their avals and memory."""
-    source = emit_numpy(lower(graph).schedule, "program")
+    schedule = lower(graph).schedule
+    verify_schedule(schedule)
+    source = emit_numpy(schedule, "program")
     results = load(source, "program")(*arguments)
     for node, got, want in zip(graph.outputs, results, interpret(graph, arguments), strict=True):
         assert isinstance(got, np.ndarray if node.aval.shape else np.generic), source
