@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from stagrad.ops.linalg.spectral import hermitian_function
 from tests.op_cases.case import Case, rng
 
 NOISE = rng("linalg")
@@ -236,6 +237,48 @@ SPECTRA = [
     ),
 ]
 
+
+def smooth_function(a: Any) -> Any:
+    """Return exp(a) of a Hermitian matrix, told to be a function of it."""
+    a = hermitian(a)
+    w, v = np.linalg.eigh(a)
+    return hermitian_function(a, w, v, np.exp(w), np.exp(w))
+
+
+def spelled_function(a: Any) -> Any:
+    w, v = np.linalg.eigh(hermitian(a))
+    return (v * np.exp(w)) @ adjoint(v)
+
+
+REPEATED = np.diag([1.0, 1.0, 2.0])
+TURN = np.linalg.qr(complexes(3, 3))[0]
+
+SPECTRAL = [
+    case(
+        "hermitian_function",
+        smooth_function,
+        spread(reals(3, 3)),
+        covers=("hermitian_function",),
+        dtypes=SINGLE,
+    ),
+    case("hermitian_function complex stack", smooth_function, spread(complexes(2, 3, 3))),
+    case("hermitian_function of equal eigenvalues", smooth_function, REPEATED, order=1),
+    case("hermitian product", spelled_function, spread(complexes(3, 3))),
+    case(
+        "hermitian product of equal eigenvalues",
+        spelled_function,
+        TURN @ REPEATED @ adjoint(TURN),
+        order=1,
+    ),
+    case(
+        "projector on equal eigenvalues",
+        lambda a: (lambda v: v[:, :2] @ adjoint(v[:, :2]))(np.linalg.eigh(hermitian(a))[1]),
+        REPEATED,
+        order=1,
+        tags=ANY_ZERO | {"reverse only"},
+    ),
+]
+
 LEAST_SQUARES = [
     *(
         case(f"pinv {kind} {shape}", np.linalg.pinv, draw(*shape), covers=("pinv",), dtypes=SINGLE)
@@ -375,6 +418,7 @@ CASES = [
     *DETERMINANTS,
     *FACTORIZATIONS,
     *SPECTRA,
+    *SPECTRAL,
     *LEAST_SQUARES,
     *NORMS,
     *FUNCTIONS,

@@ -11,6 +11,7 @@ from stagrad.ops.linalg import (
     scipy_solvers,
     singular,
     solving,
+    spectral,
     structured,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "scipy_solvers",
     "singular",
     "solving",
+    "spectral",
     "structured",
 ]

@@ -12,7 +12,7 @@ import numpy as np
 
 from stagrad.ir import aval_of
 from stagrad.ops.complex import absolute
-from stagrad.ops.linalg.common import columns, largest_size, real_dtype, rows
+from stagrad.ops.linalg.common import columns, keep_off_diagonal, largest_size, real_dtype, rows
 from stagrad.ops.selection import select
 
 ROUNDING = 32
@@ -46,3 +46,16 @@ def over_gaps(numerator: Any, gaps: Any, size: Any, evidence: Any, *, ambiguous:
     if not ambiguous:
         return quotient
     return select(vanishing & (absolute(evidence) > scale), np.nan, quotient)
+
+
+def divided_differences(w: Any, g: Any, slope: Any) -> Any:
+    """Return (g_j - g_i) / (w_j - w_i), zero on the diagonal; the mean slope where w is too close.
+
+    Too close is where rounding would cost the quotient more than curvature costs the mean.
+    """
+    gaps = differences(w)
+    eps = float(np.finfo(aval_of(w).dtype).eps)
+    closed = absolute(gaps) <= eps ** (1 / 3) * largest(columns(w))
+    quotient = differences(g) / select(closed, 1, gaps)
+    mean = 0.5 * (columns(slope) + rows(slope))
+    return keep_off_diagonal(select(closed, mean, quotient))
