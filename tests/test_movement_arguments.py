@@ -14,6 +14,7 @@ X = np.arange(12.0).reshape(3, 4)
     [
         lambda x: np.reshape(x, (5, -1)),
         lambda x: np.reshape(x, (-2, -6)),
+        lambda x: np.reshape(x, (-1, -2)),
         lambda x: np.reshape(x, (-1, -1)),
         lambda x: np.reshape(x, 12, order="X"),
         lambda x: np.transpose(x, (0, 0)),

@@ -1,5 +1,6 @@
 """Movement: operations that only rearrange, repeat or reinterpret elements."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -177,10 +178,12 @@ reshape_p = register(
 def reshape(x: Any, shape: tuple[int, ...]) -> Any:
     """Give `x` another shape of the same size; at most one extent may be -1."""
     aval = aval_of(x)
-    known = int(np.prod([extent for extent in shape if extent != -1], dtype=np.int64))
-    if shape.count(-1) == 1 and known and aval.size % known == 0:
+    if shape == aval.shape:
+        return x
+    known = math.prod(extent for extent in shape if extent != -1)
+    if shape.count(-1) == 1 and known > 0 and aval.size % known == 0:
         shape = tuple(aval.size // known if extent == -1 else extent for extent in shape)
-    elif -1 in shape or known != aval.size:
+    elif min(shape, default=0) < 0 or known != aval.size:
         raise ShapeError(f"reshape: {aval.size} elements of shape {aval.shape} do not fit {shape}")
     return x if shape == aval.shape else bind(reshape_p, x, shape=shape)
 

@@ -113,6 +113,12 @@ def _in_place(y: Any, v: Any) -> None:
     y[..., 0] -= v[0, 0]
 
 
+def _stored_column(x: Any, v: Any) -> Any:
+    y = x.copy()
+    y[:, :, 1:2] = v
+    return y
+
+
 def _swap(y: Any) -> None:
     y[0], y[2] = y[2].copy(), y[0].copy()
 
@@ -135,6 +141,13 @@ STORES = [
     stored("x[x > 0] = 0", lambda y: assign(y, y > 0, 0), CUBE),
     stored("x[traced mask] = a row", lambda y, v: assign(y, y[:, 0] > 0, v), MATRIX, reals(4)),
     stored("x[:] = v", lambda y, v: assign(y, np.s_[:], v), MATRIX, reals(4)),
+    row(
+        "a store, summed over the axis it was made in",
+        lambda x, v: np.sum(_stored_column(np.broadcast_to(x, (2, 3, 4)), v), axis=2),
+        reals(1, 4),
+        reals(2, 1, 1),
+        rtol=1e-14,
+    ),
     stored("writing a view of a view", _view_of_a_view, MATRIX, reals(3)),
     stored("in-place arithmetic", _in_place, MATRIX, reals(2, 2)),
     stored("swapping rows", _swap, MATRIX),
