@@ -42,7 +42,6 @@ class CompiledFunction:
         prefix: str = "",
     ) -> None:
         functools.update_wrapper(self, function, updated=())
-        self.wrapped_functions = (function,)
         self._function = function
         self._build = build
         self._parameters = parameters
@@ -53,6 +52,11 @@ class CompiledFunction:
         self._static: dict[Any, frozenset[int]] = {}
         self._fast: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = None
         self._lock = threading.RLock()
+
+    @property
+    def wrapped_functions(self) -> tuple[Callable[..., Any], ...]:
+        """The functions whose code a call runs; what they read is guarded."""
+        return (self._function,)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program for these arguments, building it when they are new."""

@@ -248,8 +248,10 @@ def _functions_in(value: Any) -> Iterator[tuple[FunctionType, Any]]:
         call = getattr(type(value), "__call__", None)  # noqa: B004 - the function itself is wanted
         if isinstance(call, FunctionType) and not _is_library(call):
             yield call, value
-        for wrapped in getattr(value, "wrapped_functions", ()):
-            yield from _functions_in(wrapped)
+        # Asked of the class: an object may answer to any name.
+        if inspect.getattr_static(type(value), "wrapped_functions", None) is not None:
+            for wrapped in value.wrapped_functions:
+                yield from _functions_in(wrapped)
 
 
 def _is_library_module(value: Any) -> bool:
