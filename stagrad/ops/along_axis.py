@@ -1,9 +1,17 @@
-"""Constructor for the records of operations that run along one axis: running sums, sorts."""
+"""What operations that run along one axis have in common: running sums, sorts."""
 
+import operator
 from typing import Any
+
+import numpy as np
 
 from stagrad.ir import Aval, Kind, Params, Primitive, aval_of, bind, register
 from stagrad.ops.movement import broadcast_to
+
+
+def one_axis(axis: Any, ndim: int, name: str) -> int:
+    """Return an axis counted from zero; TypeError where it is no integer, as in NumPy."""
+    return int(np.lib.array_utils.normalize_axis_index(operator.index(axis), ndim, name))
 
 
 def _same(avals: tuple[Aval, ...], params: Params) -> Aval:

@@ -10,8 +10,8 @@ import numpy as xp
 
 from stagrad.errors import ShapeError
 from stagrad.ir import Params, Primitive, aval_of, bind
-from stagrad.ops.along_axis import along_axis
-from stagrad.ops.define import UFUNCS, implements, normalize_axes
+from stagrad.ops.along_axis import along_axis, one_axis
+from stagrad.ops.define import UFUNCS, implements
 from stagrad.ops.movement import astype, reshape, zeros
 from stagrad.ops.reduction import accumulator
 from stagrad.ops.selection import select
@@ -224,15 +224,9 @@ def running(primitive: Primitive, a: Any, axis: Any, dtype: Any = None) -> Any:
     a = astype(a, aval_of(a).dtype if dtype is None else dtype)
     aval = aval_of(a)
     if axis is None or aval.ndim == 0:
-        a, places = (
-            reshape(a, (aval.size,)),
-            normalize_axes(0 if axis is None else axis, 1, primitive.name),
-        )
-    else:
-        places = normalize_axes(axis, aval.ndim, primitive.name)
-    if len(places) != 1:
-        raise TypeError(f"{primitive.name}: axis must be one integer or None, not {axis}")
-    return bind(primitive, a, axis=places[0], reverse=False)
+        a = reshape(a, (aval.size,))
+    place = one_axis(0 if axis is None else axis, aval_of(a).ndim, primitive.name)
+    return bind(primitive, a, axis=place, reverse=False)
 
 
 @implements(np.cumsum)
@@ -250,7 +244,7 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> An
 def with_initial(values: Any, axis: Any, first: int) -> Any:
     """Return values with one more, zero or one, in front of the axis."""
     aval = aval_of(values)
-    place = normalize_axes(0 if axis is None else axis, aval.ndim, "cumulative")[0]
+    place = one_axis(0 if axis is None else axis, aval.ndim, "cumulative")
     shape = (*aval.shape[:place], aval.shape[place] + 1, *aval.shape[place + 1 :])
     region: list[Any] = list(whole(shape))
     region[place] = span(1, shape[place], 1, shape[place])

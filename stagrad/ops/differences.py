@@ -6,8 +6,9 @@ import numpy as np
 
 from stagrad.errors import DTypeError, ShapeError
 from stagrad.ir import aval_of
+from stagrad.ops.along_axis import one_axis
 from stagrad.ops.convert import as_value
-from stagrad.ops.define import FUNCTIONS, UFUNCS, implements, normalize_axes
+from stagrad.ops.define import FUNCTIONS, UFUNCS, implements
 from stagrad.ops.gather import known_array
 from stagrad.ops.movement import astype, broadcast_to, constant, reshape
 from stagrad.ops.reduction import UNSET
@@ -40,7 +41,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = UNSET, append: Any =
     aval = aval_of(a)
     if aval.ndim == 0:
         raise ShapeError("diff requires input that is at least one dimensional")
-    (place,) = normalize_axes(axis, aval.ndim, "diff")
+    place = one_axis(axis, aval.ndim, "diff")
     parts = [
         *([] if prepend is UNSET else [_row(prepend, aval.shape, place)]),
         a,
@@ -81,7 +82,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """Integrate along an axis by the trapezoidal rule, as `numpy.trapezoid`."""
     y = as_value(y)
     ndim = aval_of(y).ndim
-    (place,) = normalize_axes(axis, ndim, "trapezoid")
+    place = one_axis(axis, ndim, "trapezoid")
     width = dx
     if x is not None:
         x = as_value(x)

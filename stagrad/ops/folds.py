@@ -227,7 +227,10 @@ def from_first_axis(function: Callable[..., Any]) -> Callable[..., Any]:
         array = as_value(array)
         if aval_of(array).ndim == 0:
             raise TypeError("cannot accumulate on a scalar")
-        return function(array, axis, dtype)
+        axes = normalize_axes(axis, aval_of(array).ndim, "accumulate")
+        if len(axes) != 1:
+            raise ShapeError(f"accumulate does not allow multiple axes: {axis} stands for {axes}")
+        return function(array, axes[0], dtype)
 
     return accumulate
 
@@ -282,7 +285,6 @@ def integer_accumulate(name: str) -> Callable[..., Any]:
 
     def accumulate(array: Any, axis: Any, dtype: Any) -> Any:
         array = array if dtype is None else astype(array, dtype)
-        (place,) = normalize_axes(axis, aval_of(array).ndim, f"{name}.accumulate")
-        return bind(integer_accumulate_p, array, axis=place, ufunc=name)
+        return bind(integer_accumulate_p, array, axis=axis, ufunc=name)
 
     return from_first_axis(accumulate)

@@ -6,9 +6,10 @@ import numpy as np
 
 from stagrad.errors import ShapeError
 from stagrad.ir import aval_of
+from stagrad.ops.along_axis import one_axis
 from stagrad.ops.convert import as_value
 from stagrad.ops.cumulative import cumsum, with_initial
-from stagrad.ops.define import implements_scipy, normalize_axes
+from stagrad.ops.define import implements_scipy
 from stagrad.ops.differences import aligned, diff, neighbours, trapezoid
 from stagrad.ops.movement import astype, reshape
 from stagrad.ops.reduction import sum as sum_
@@ -42,7 +43,7 @@ def cumulative_trapezoid(
     """Running integral by the trapezoidal rule, as `scipy.integrate.cumulative_trapezoid`."""
     y = as_value(y)
     shape = aval_of(y).shape
-    (place,) = normalize_axes(axis, len(shape), "cumulative_trapezoid")
+    place = one_axis(axis, len(shape), "cumulative_trapezoid")
     if shape[place] == 0:
         raise ShapeError("cumulative_trapezoid: At least one point is required along `axis`.")
     if initial not in (None, 0):
@@ -61,7 +62,7 @@ def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
     """
     y = as_value(y)
     shape = aval_of(y).shape
-    (place,) = normalize_axes(axis, len(shape), "simpson")
+    place = one_axis(axis, len(shape), "simpson")
     extent = shape[place]
     if extent == 0:
         raise ShapeError("simpson: at least one point is required along `axis`")

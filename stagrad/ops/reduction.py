@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from stagrad.errors import ShapeError
-from stagrad.ir import ZERO, Aval, Kind, Params, Primitive, aval_of, bind, register
+from stagrad.ir import ZERO, Aval, Kind, Params, Primitive, aval_of, bind, facts, register
+from stagrad.ops.along_axis import one_axis
 from stagrad.ops.define import implements, normalize_axes
 from stagrad.ops.movement import astype, broadcast_to, reshape, transpose
 from stagrad.ops.selection import maximum, minimum, select
@@ -77,6 +78,7 @@ def reduction_record(name: str, **fields: Any) -> Primitive:
 
 sum_p = reduction_record(
     "sum",
+    facts=facts.one_sign,
     py="xp.sum({0}, axis={axis}, dtype={0}.dtype)",
     c="{0} + {1}",
     vjps=(lambda ct, out, x, *, axis: expand_like(ct, x, axis),),
@@ -371,12 +373,10 @@ def extreme_position(primitive: Primitive, a: Any, axis: Any, keepdims: Any) -> 
     kept: tuple[int, ...] = (1,) * len(shape)
     if axis is None or not shape:
         a = reshape(a, (math.prod(shape),))
-        places = normalize_axes(axis, 1, primitive.name)
+        places = (one_axis(0 if axis is None else axis, 1, primitive.name),)
     else:
-        places = normalize_axes(axis, len(shape), primitive.name)
+        places = (one_axis(axis, len(shape), primitive.name),)
         kept = kept_shape(shape, places)
-    if len(places) != 1:
-        raise TypeError(f"{primitive.name}: axis must be an integer or None, not {axis}")
     if count(a, places) == 0:
         raise ShapeError(f"attempt to get {primitive.name} of an empty sequence (shape {shape})")
     result = bind(primitive, a, axis=places)

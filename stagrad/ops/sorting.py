@@ -9,9 +9,9 @@ import numpy as np
 
 from stagrad.errors import ShapeError, UnsupportedError
 from stagrad.ir import ZERO, Aval, Kind, Params, Primitive, aval_of, bind, register
-from stagrad.ops.along_axis import along_axis
+from stagrad.ops.along_axis import along_axis, one_axis
 from stagrad.ops.convert import as_value
-from stagrad.ops.define import implements, normalize_axes
+from stagrad.ops.define import implements
 from stagrad.ops.gather import gather
 from stagrad.ops.logical import logical_not
 from stagrad.ops.movement import astype, reshape, zeros
@@ -121,8 +121,7 @@ def _flattened(a: Any, axis: Any, name: str) -> tuple[Any, int]:
     aval = aval_of(a)
     if axis is None:
         return reshape(a, (aval.size,)), 0
-    (place,) = normalize_axes(axis, aval.ndim, name)
-    return a, place
+    return a, one_axis(axis, aval.ndim, name)
 
 
 def _is_stable(kind: Any, order: Any, stable: Any, name: str) -> bool:
@@ -194,7 +193,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     shapes = {aval_of(key).shape for key in keys}
     if len(shapes) > 1:
         raise ShapeError(f"lexsort: all keys need to be the same shape, not {sorted(shapes)}")
-    (place,) = normalize_axes(axis, aval_of(keys[0]).ndim, "lexsort")
+    place = one_axis(axis, aval_of(keys[0]).ndim, "lexsort")
     order = stable_order(keys[0], place)
     for key in keys[1:]:
         order = permute(order, stable_order(permute(key, order, place), place), place)
