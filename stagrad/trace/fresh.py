@@ -139,7 +139,8 @@ def _delegate(name: str) -> Callable[..., Any]:
     def method(self: FreshArray, *arguments: Any, **keywords: Any) -> Any:
         recorded = self.recorded
         if recorded is not None or _is_traced((arguments, keywords)):
-            return getattr(self.value(), name)(*arguments, **keywords)
+            target = self.record() if name in _WRITING else self.value()
+            return getattr(target, name)(*arguments, **keywords)
         result = plain(self, *arguments, **keywords)
         return self._as_view(result, lambda value: getattr(value, name)(*arguments, **keywords))
 
@@ -158,6 +159,12 @@ def _delegate_property(name: str) -> property:
     return property(read)
 
 
+_WRITING = frozenset(
+    {f"__i{name}__" for name in (
+        "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
+        "lshift", "rshift",
+    )} | {"fill", "sort", "put", "partition", "resize"}
+)  # fmt: skip
 _OWN = frozenset({"__getitem__", "__setitem__", "__init__", "__new__", "__class__"})
 _SHARED = [
     name
@@ -199,7 +206,7 @@ def _fresh(value: Any) -> Any:
     return value
 
 
-def _live(array: np.ndarray) -> Any:
+def live(array: np.ndarray) -> Any:
     """Return a view of an array from outside the function that answers for traced operands."""
     if array.dtype.kind not in "biufc":
         return array
@@ -236,6 +243,8 @@ def _creating(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
             return original(*arguments, **keywords)
         if converts and arguments and _is_convertible(arguments[0]):
             return _converted(name, *arguments, **keywords)
+        if converts and name != "array" and _is_given_back(*arguments, **keywords):
+            return arguments[0]
         if name == "fromiter" and arguments:
             arguments = (list(arguments[0]), *arguments[1:])
         if original in FUNCTIONS and _is_traced((arguments, keywords)):
@@ -245,12 +254,18 @@ def _creating(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         result = original(*arguments, **keywords)
         if arguments and result is arguments[0]:
             # A conversion that hands back its argument created nothing.
-            return _live(result) if type(result) is np.ndarray else result
+            return live(result) if type(result) is np.ndarray else result
         if not name.endswith("_like"):
             _note_sources(arguments)
         return _fresh(result)
 
     return create
+
+
+def _is_given_back(value: Any, dtype: Any = None, *rest: Any, **keywords: Any) -> bool:
+    """Say whether a conversion has nothing to convert: the array is one made under the trace."""
+    is_same = dtype is None or (isinstance(value, np.ndarray) and np.dtype(dtype) == value.dtype)
+    return isinstance(value, FreshArray) and is_same and not rest and not keywords
 
 
 def _is_called_by_stagrad() -> bool:

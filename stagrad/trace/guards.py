@@ -57,7 +57,8 @@ class Path:
         """Put another object in the place the path leads to."""
         if self.attributes:
             parent = Path(self.function, self.root, self.attributes[:-1], self.owner)
-            setattr(parent.read(), self.attributes[-1], value)
+            # Past any __setattr__: for a while the same thing stands there in another form.
+            object.__setattr__(parent.read(), self.attributes[-1], value)
         elif (names := self.function.__code__.co_freevars) and self.root in names:
             assert self.function.__closure__ is not None
             self.function.__closure__[names.index(self.root)].cell_contents = value
@@ -120,6 +121,7 @@ class Guards:
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
     snapshots: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     generators: list[Path] = field(default_factory=list)
+    array_paths: list[Path] = field(default_factory=list)
     namespaces: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
@@ -201,6 +203,8 @@ class Guards:
             return
         if isinstance(value, GENERATORS):
             self.generators.append(path)
+        if type(value) is np.ndarray:
+            self.array_paths.append(path)
         self._note_arrays(value)
         content = _content(value)
         if content is not None and isinstance(value, list | dict | set | tuple):

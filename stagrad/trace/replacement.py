@@ -29,7 +29,7 @@ from stagrad.trace.draws import (
     random_originals,
     random_replacements,
 )
-from stagrad.trace.fresh import np_originals, np_replacements
+from stagrad.trace.fresh import FreshArray, live, np_originals, np_replacements
 from stagrad.trace.guards import Guards, Path
 from stagrad.trace.protocols import detached
 from stagrad.trace.state import current_trace
@@ -57,7 +57,7 @@ def replaced_functions(guards: Guards) -> Iterator[None]:
     """Keep the replacements in place until the last trace of the process ends.
 
     The guards know the globals of the functions being traced, where creation functions may have
-    been imported by name, and the random generators they read.
+    been imported by name, and the random generators and arrays they read.
     """
     _enter()
     try:
@@ -65,7 +65,9 @@ def replaced_functions(guards: Guards) -> Iterator[None]:
             for names in (*guards.namespaces.values(), *importing_namespaces.values()):
                 _replace_imported(names)
             for path in guards.generators:
-                _replace_generator(path)
+                _replace_at(path, GENERATORS, as_drawing)
+            for path in guards.array_paths:
+                _replace_at(path, np.ndarray, live)
         yield
     finally:
         _leave()
@@ -132,11 +134,13 @@ def _replace_imported(names: dict[str, Any]) -> None:
             _undo.append(functools.partial(names.pop, name, None))
 
 
-def _replace_generator(path: Path) -> None:
-    generator = path.read()
-    if isinstance(generator, GENERATORS):
-        path.replace(as_drawing(generator))
-        _undo.append(functools.partial(path.replace, generator))
+def _replace_at(path: Path, kind: Any, stand_in: Callable[[Any], Any]) -> None:
+    """Put what stands for a random generator or a captured array into the place it is read from."""
+    value = path.read()
+    if isinstance(value, kind) and not isinstance(value, FreshArray):
+        with contextlib.suppress(AttributeError, TypeError):
+            path.replace(stand_in(value))
+            _undo.append(functools.partial(path.replace, value))
 
 
 class _Exchange:

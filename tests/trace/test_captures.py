@@ -283,3 +283,33 @@ def test_writing_into_an_array_from_outside_is_refused():
     with pytest.raises(stagrad.errors.TraceError, match="did not make"):
         stagrad.compile(f)(np.ones(3))
     np.testing.assert_array_equal(weights, np.zeros(3))
+
+
+TABLE = np.arange(12.0).reshape(4, 3)
+
+
+def test_a_captured_array_takes_traced_operands_in_every_way():
+    matrix = np.arange(6.0).reshape(2, 3)
+    before = TABLE, matrix
+
+    def f(x, i):
+        return (
+            np.sum(TABLE[i], axis=1)
+            + np.sum(TABLE.T[:, i], axis=0) * 2.0
+            + matrix.dot(x)[0]
+            + TABLE[0].dot(x)
+        )
+
+    x, i = np.array([1.0, 2.0, 3.0]), np.array([2, 0, 1])
+    compiled = stagrad.compile(lambda x: f(x, i))
+    np.testing.assert_allclose(compiled(x), f(x, i))
+    by_index = stagrad.compile(lambda i: TABLE[i] * 2.0)
+    np.testing.assert_array_equal(by_index(i), TABLE[i] * 2.0)
+    TABLE[2, 0] = 100.0
+    try:
+        np.testing.assert_array_equal(by_index(i), TABLE[i] * 2.0)
+        np.testing.assert_allclose(compiled(x), f(x, i))
+    finally:
+        TABLE[2, 0] = 6.0
+    assert before[0] is TABLE
+    assert type(TABLE) is np.ndarray
