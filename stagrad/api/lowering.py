@@ -7,11 +7,14 @@ from typing import Any
 from stagrad.api.dump import Dump, start_dump
 from stagrad.api.program import Program
 from stagrad.codegen import emit_numpy
+from stagrad.config import VERIFY
 from stagrad.ir import Graph
 from stagrad.ir.kernel import Schedule
-from stagrad.passes import Lowering, lower
+from stagrad.passes import PIPELINE, Lowering, lower
 from stagrad.passes.recognize import recognize
-from stagrad.runtime import load
+from stagrad.passes.reverse import reverse
+from stagrad.passes.schedule import schedule
+from stagrad.runtime import Subject, load, verified
 
 
 class Lowered:
@@ -77,7 +80,20 @@ class Lowered:
 
     def compile(self) -> Callable[..., Sequence[Any]]:
         """Return the executable: the graph's inputs in order, a tuple of its outputs back."""
-        return load(self.source, self.label)
+        run = load(self.source, self.label)
+        return verified(self._subject(run)) if self._verify or VERIFY.value() else run
+
+    def _subject(self, run: Callable[..., Sequence[Any]]) -> Subject:
+        """Return the executable with what is needed to check its calls."""
+        traced = self.program.traced
+        return Subject(
+            graph=self.graph,
+            run=run,
+            passes=dict(PIPELINE),
+            build=lambda graph: load(emit_numpy(schedule(graph), self.label), self.label),
+            primal=None if traced is None else recognize(traced),
+            differentiate=reverse,
+        )
 
 
 def lower_program(program: Program, label: str, *, verify: bool = False) -> Lowered:

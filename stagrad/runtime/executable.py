@@ -2,23 +2,34 @@
 
 import itertools
 import linecache
+import weakref
 from collections.abc import Callable
 from typing import Any
 
-_serial = itertools.count()
+Executable = Callable[..., tuple[Any, ...]]
+"""Takes a graph's inputs, arrays of their avals' shapes and dtypes, and returns its outputs.
+
+It keeps nothing between calls, so any number of threads may call it at once.
+"""
+
+_serials = itertools.count()
 
 
-def load(text: str, name: str) -> Callable[..., tuple[Any, ...]]:
-    """Return the function `name` of an emitted module.
+def load(text: str, name: str) -> Executable:
+    """Return the function `name` of an emitted module; its `source` attribute is the text.
 
-    The text is registered with `linecache`, so tracebacks and debuggers show its lines.
+    The text is registered with `linecache` for as long as the function lives, so that tracebacks
+    and debuggers show its lines.
 
-    >>> load("def double(x):\\n    return (2 * x,)\\n", "double")(4)
-    (8,)
+    >>> double = load("def double(x):\\n    return (2 * x,)\\n", "double")
+    >>> double(4), double.source.splitlines()[0]
+    ((8,), 'def double(x):')
     """
-    file = f"<stagrad {name} {next(_serial)}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    file = f"<stagrad {name} {next(_serials)}>"
     namespace: dict[str, Any] = {"__name__": f"stagrad_{name}"}
     exec(compile(text, file, "exec"), namespace)
-    function: Callable[..., tuple[Any, ...]] = namespace[name]
-    return function
+    function: Any = namespace[name]
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    weakref.finalize(function, linecache.cache.pop, file, None).atexit = False
+    function.source = text
+    return function  # type: ignore[no-any-return]
