@@ -206,3 +206,37 @@ def test_a_batched_search_counts_nan_as_largest(side):
     got = PRIMITIVES["searchsorted"].batcher(2, (True, False), (rows, values), side=side)
     want = [np.searchsorted(row, values, side) for row in rows]
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x, out: np.sum(x, 0, None, out),
+        lambda x, out: x.sum(0, None, out),
+        lambda x, out: x.sum(axis=0, out=out),
+        lambda x, out: np.max(x, 0, out),
+        lambda x, out: x.prod(0, out=out),
+        lambda x, out: x.mean(axis=0, out=out),
+        lambda x, out: np.median(x, 0, out),
+        lambda x, out: np.clip(x[0], 0, 2, out),
+        lambda x, out: np.quantile(x, 0.25, 0, out),
+    ],
+)
+def test_out_is_written_however_it_is_given(write):
+    def function(x):
+        out = np.zeros(3)
+        result = write(x, out)
+        return out, result
+
+    for got, want in zip(stagrad.compile(function)(X), function(X), strict=True):
+        np.testing.assert_array_equal(got, want)
+    np.testing.assert_allclose(
+        stagrad.grad(lambda x: function(x)[0].sum())(X),
+        stagrad.grad(lambda x: write(x, None).sum())(X),
+    )
+
+
+def test_out_that_does_not_fit_is_refused():
+    refused(lambda x: x.sum(0, out=np.zeros(2)), X)
+    with pytest.raises(TypeError, match="cannot cast"):
+        stagrad.compile(lambda x: np.cumsum(x, out=np.zeros(6, int)))(X)

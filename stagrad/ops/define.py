@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.ir import Aval, CText, Kind, Params, Primitive, bind, register
+from stagrad.errors import DTypeError, ShapeError
+from stagrad.ir import Aval, CText, Kind, Params, Primitive, aval_of, bind, register
 from stagrad.ops.promote import DTypes, common_loop, promote, ufunc_loop
 
 FLOATS = "fc"
@@ -28,17 +29,51 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
 def implements(*functions: Callable[..., Any]) -> Callable[[Any], Any]:
     """Mark a composition as the meaning of NumPy functions inside a trace.
 
-    The composition takes the arguments the NumPy function takes.
+    The composition takes the arguments the NumPy function takes. An argument `out` is seen to here:
+    to the composition it is always None.
     """
 
     def enter(implementation: Callable[..., Any]) -> Callable[..., Any]:
         for function in functions:
-            FUNCTIONS[function] = implementation
+            FUNCTIONS[function] = _with_out(implementation)
             if isinstance(function, np.ufunc):
                 UFUNCS[function.__name__] = implementation
         return implementation
 
     return enter
+
+
+def _with_out(implementation: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the composition with its argument `out`, where it has one, written into."""
+    code = getattr(implementation, "__code__", None)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
+    if code is None or "out" not in names:
+        return implementation
+    place = names.index("out") if names.index("out") < code.co_argcount else sys.maxsize
+
+    @functools.wraps(implementation)
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        out = keywords.pop("out", None)
+        if len(arguments) > place:
+            out = arguments[place]
+            arguments = (*arguments[:place], None, *arguments[place + 1 :])
+        result = implementation(*arguments, **keywords)
+        return result if out is None else _written(out, result, implementation.__name__)
+
+    return apply
+
+
+def _written(out: Any, result: Any, name: str) -> Any:
+    """Write a result into an array and return that, with NumPy's checks of shape and dtype."""
+    given, target = aval_of(result), aval_of(out)
+    if given.shape != target.shape:
+        raise ShapeError(
+            f"{name}: a result of shape {given.shape} does not fit out= of shape {target.shape}"
+        )
+    if not np.can_cast(given.dtype, target.dtype, casting="same_kind"):
+        raise DTypeError(f"{name}: cannot cast the result from {given.dtype} to {target.dtype}")
+    out[...] = result
+    return out
 
 
 SCIPY: dict[str, Callable[..., Any]] = {}
