@@ -10,6 +10,7 @@ from stagrad.ops.convert import as_array
 from stagrad.ops.creation import vander, zeros_like
 from stagrad.ops.define import FUNCTIONS, UFUNCS, implements
 from stagrad.ops.joining import concatenate
+from stagrad.ops.movement import astype, constant, zeros
 from stagrad.ops.shaping import atleast_1d
 
 
@@ -104,11 +105,6 @@ def polyfit(
     cov: Any = False,
 ) -> Any:
     """Return the polynomial of a degree that fits points best, in the sense of least squares."""
-    if full or cov:
-        raise UnsupportedError(
-            "polyfit: full=True and cov=True are not supported on traced values. Solve with "
-            "np.linalg.lstsq(np.vander(x, deg + 1), y), which returns residuals and rank"
-        )
     points, values = as_array(x) + 0.0, as_array(y) + 0.0
     if aval_of(points).ndim != 1 or aval_of(points).size == 0:
         raise TypeError("expected non-empty 1D vector for x")
@@ -122,10 +118,51 @@ def polyfit(
         columns = columns * weights[:, None]
         values = values * (weights if aval_of(values).ndim == 1 else weights[:, None])
     scale = UFUNCS["sqrt"](FUNCTIONS[np.sum](columns * columns, axis=0))
-    if rcond is None:
-        rcond = aval_of(points).size * float(np.finfo(aval_of(points).dtype).eps)
-    solution = FUNCTIONS[np.linalg.lstsq](columns / scale, values, rcond)[0]
-    return solution / (scale if aval_of(values).ndim == 1 else scale[:, None])
+    rcond = (
+        aval_of(points).size * float(np.finfo(aval_of(points).dtype).eps)
+        if rcond is None
+        else rcond
+    )
+    scaled = columns / scale
+    solution, residuals, rank, singular = FUNCTIONS[np.linalg.lstsq](scaled, values, rcond)
+    solution = solution / (scale if aval_of(values).ndim == 1 else scale[:, None])
+    if full:
+        return solution, residuals, rank, singular, rcond
+    if not cov:
+        return solution
+    return solution, _covariance(scaled, scale, values, residuals, is_scaled=cov != "unscaled")
+
+
+def _covariance(columns: Any, scale: Any, values: Any, residuals: Any, *, is_scaled: bool) -> Any:
+    """Return the covariance of fitted coefficients, in NumPy's estimate of its size if scaled."""
+    result = FUNCTIONS[np.linalg.inv](columns.T @ columns) / (scale[:, None] * scale)
+    if aval_of(values).ndim == 2:
+        result = result[:, :, None]
+    if not is_scaled:
+        return result
+    count, order = aval_of(columns).shape
+    if count <= order:
+        raise ValueError(
+            "polyfit: the number of data points must exceed order to scale the covariance matrix"
+        )
+    return result * (residuals / (count - order))
+
+
+@implements(np.roots)
+def roots(p: Any) -> Any:
+    """Return the roots of a polynomial whose leading coefficient is not zero; always complex."""
+    coefficients = atleast_1d(p)
+    if aval_of(coefficients).ndim != 1:
+        raise ShapeError("roots: input must be a rank-1 array")
+    if aval_of(coefficients).dtype.kind not in "fc":
+        coefficients = astype(coefficients, np.float64)
+    dtype = aval_of(coefficients).dtype
+    degree = aval_of(coefficients).size - 1
+    if degree < 1:
+        return zeros((0,), np.result_type(dtype, np.complex64), like=coefficients)
+    first = -coefficients[None, 1:] / coefficients[0]
+    below = constant(np.eye(degree, dtype=dtype)[: degree - 1], like=coefficients)
+    return FUNCTIONS[np.linalg.eigvals](concatenate((first, below)))
 
 
 def _refuse(function: Any, alternative: str) -> None:
@@ -138,5 +175,4 @@ def _refuse(function: Any, alternative: str) -> None:
     implements(function)(refuse)
 
 
-_refuse(np.roots, "np.linalg.eigvals of the companion matrix has a fixed shape")
 _refuse(np.polydiv, "Write the division as a loop over the coefficients of the quotient")
