@@ -9,11 +9,12 @@ docs/decisions for what this cannot see.
 import functools
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from stagrad.errors import TraceError
+from stagrad.errors import UnsupportedError
 from stagrad.ir import Primitive
 from stagrad.ops.convert import as_value, holds_traced, must_copy
 from stagrad.ops.define import FUNCTIONS
@@ -68,7 +69,7 @@ class FreshArray(np.ndarray):
         if recorded is not None:
             return recorded
         if self.live is not None:
-            raise TraceError(
+            raise UnsupportedError(
                 "a traced value is written into an array the traced function was not given and "
                 f"did not make.{quote_user_line()}\nCopy it first with np.array, or pass it as an "
                 "argument."
@@ -269,7 +270,17 @@ def _is_given_back(value: Any, dtype: Any = None, *rest: Any, **keywords: Any) -
 
 
 def _is_called_by_stagrad() -> bool:
-    return str(sys._getframe(2).f_globals.get("__name__", "")).startswith("stagrad.")
+    """Say whether stagrad's own code asks, or NumPy's code that an operation of ours called."""
+    frame: FrameType | None = sys._getframe(2)
+    if _module(frame).startswith("stagrad."):
+        return True
+    while frame is not None and _module(frame).startswith("numpy."):
+        frame = frame.f_back
+    return _module(frame).startswith("stagrad.ops.")
+
+
+def _module(frame: FrameType | None) -> str:
+    return "" if frame is None else str(frame.f_globals.get("__name__", ""))
 
 
 def _is_convertible(value: Any) -> bool:
