@@ -132,7 +132,7 @@ def extract(condition: Any, arr: Any) -> Any:
 
 
 def _known_condition(condition: Any, name: str, *, like: Any) -> np.ndarray:
-    known = settled(as_value(condition), like=like)
+    known = settled(condition, like=like)
     if known is None:
         raise UnsupportedError(
             f"{name}: the result has as many elements as the condition, which is traced, has true "

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from stagrad.ir import Aval, aval_of
+from stagrad.ir.aval import PYTHON_SCALARS
 from stagrad.ops.define import implements
-from stagrad.ops.movement import astype, reshape
+from stagrad.ops.movement import astype, constant, reshape
 
 
 def is_traced(x: Any) -> bool:
@@ -34,19 +35,35 @@ def as_value(x: Any) -> Any:
     if isinstance(x, list | tuple) and holds_traced(x):
         from stagrad.ops.joining import join
 
-        return join([as_array(part) for part in x], 0, new_axis=True)
+        like = traced_among(x)
+        return join([as_array(part, like=like) for part in x], 0, new_axis=True)
     return np.asarray(x)
 
 
-def as_array(x: Any) -> Any:
-    """Return an array-like as an array: as `as_value` does, but no Python scalar, traced or not."""
+def as_array(x: Any, *, like: Any = None) -> Any:
+    """Return an array-like as an array: as `as_value` does, but no Python scalar, traced or not.
+
+    Numbers that the code spells out become constants of the kind `like` is.
+    """
     value = as_value(x)
-    if isinstance(value, np.ndarray):
-        return value
-    if not is_traced(value):
-        return np.asarray(value)
-    aval = aval_of(value)
-    return astype(value, aval.dtype) if aval.weak else value
+    if is_traced(value):
+        aval = aval_of(value)
+        return astype(value, aval.dtype) if aval.weak else value
+    if is_spelled_out(x):
+        return constant(np.asarray(value), like=like)
+    return value if isinstance(value, np.ndarray) else np.asarray(value)
+
+
+def is_spelled_out(x: Any) -> bool:
+    """Say whether `x` is made of Python's numbers alone, which nobody changes afterwards."""
+    if isinstance(x, list | tuple):
+        return all(type(leaf) in PYTHON_SCALARS for leaf in _leaves(x))
+    return type(x) in PYTHON_SCALARS
+
+
+def traced_among(*values: Any) -> Any:
+    """Return the first traced value among values and nested lists of them, None without one."""
+    return next(filter(is_traced, _leaves(values)), None)
 
 
 def holds_traced(x: Sequence[Any]) -> bool:

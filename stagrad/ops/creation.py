@@ -9,10 +9,10 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from stagrad.errors import UnsupportedError
 from stagrad.ir import aval_of
-from stagrad.ops.convert import as_array, as_value, is_traced
+from stagrad.ops.convert import as_array, as_value, is_spelled_out, is_traced, traced_among
 from stagrad.ops.define import UFUNCS, implements
 from stagrad.ops.joining import join
-from stagrad.ops.movement import astype, broadcast_to, constant, reshape
+from stagrad.ops.movement import astype, broadcast_to, constant, lifted, reshape
 from stagrad.ops.promote import common_loop, loop_types
 from stagrad.ops.selection import select
 from stagrad.ops.shaping import as_shape, expand_dims, moveaxis
@@ -21,7 +21,9 @@ from stagrad.ops.shaping import as_shape, expand_dims, moveaxis
 def _filled(value: Any, shape: tuple[int, ...], dtype: Any, like: Any) -> Any:
     if is_traced(value):
         return broadcast_to(astype(as_value(value), dtype), shape)
-    return broadcast_to(constant(np.asarray(value, dtype), like=like), shape)
+    if is_spelled_out(value):
+        return broadcast_to(constant(np.asarray(value, dtype), like=like), shape)
+    return broadcast_to(astype(lifted(as_array(value), like=like), dtype), shape)
 
 
 def _prototype(a: Any, dtype: Any, shape: Any) -> tuple[tuple[int, ...], np.dtype]:
@@ -86,7 +88,7 @@ def full(
     return _filled(value, as_shape(shape), kind, like)
 
 
-def _like(name: str, default: Any) -> None:
+def _like(name: str) -> None:
     """Enter a creation function that reaches us only through its `like=` argument."""
     function = getattr(np, name)
 
@@ -98,7 +100,7 @@ def _like(name: str, default: Any) -> None:
 
 
 for _name in ("zeros", "ones", "empty", "eye", "identity", "tri", "fromfunction"):
-    _like(_name, None)
+    _like(_name)
 
 
 @implements(np.arange)
@@ -137,16 +139,22 @@ def linspace(
     num = _count(num)
     bounds = [aval_of(as_value(start)), aval_of(as_value(stop))]
     _, kind = common_loop((*loop_types(bounds), float))
-    first, last = astype(as_array(start), kind), astype(as_array(stop), kind)
+    like = traced_among(start, stop)
+    first, last = (astype(as_array(bound, like=like), kind) for bound in (start, stop))
     intervals = num - 1 if endpoint else num
     step = (last - first) / intervals if intervals > 0 else (last - first) * math.nan
     shape = np.broadcast_shapes(aval_of(first).shape, aval_of(last).shape)
-    places = np.arange(num).reshape((num,) + (1,) * len(shape))
-    values = places.astype(kind) * (step if intervals > 0 else last - first) + first
+    places = _places(num, len(shape), like)
+    values = astype(places, kind) * (step if intervals > 0 else last - first) + first
     if endpoint and num > 1:
         values = select(places == num - 1, last, values)
     result = _placed(values, num, shape, axis, dtype, kind)
     return (result, step) if retstep else result
+
+
+def _places(num: int, ndim: int, like: Any) -> Any:
+    """Return 0, 1, 2, … along a first axis that has `ndim` axes of extent one behind it."""
+    return constant(np.arange(num).reshape((num,) + (1,) * ndim), like=like)
 
 
 def _count(num: Any) -> int:
@@ -203,14 +211,15 @@ def geomspace(
 ) -> Any:
     """Return `num` numbers from `start` to `stop`, each a constant multiple of the one before."""
     num = _count(num)
-    first, last = as_array(start), as_array(stop)
+    like = traced_among(start, stop)
+    first, last = as_array(start, like=like), as_array(stop, like=like)
     least = np.float64 if dtype is None else np.dtype(dtype)
     kind = np.result_type(aval_of(first).dtype, aval_of(last).dtype, least, 1.0)
     first, last = astype(first, kind), astype(last, kind)
     shape = np.broadcast_shapes(aval_of(first).shape, aval_of(last).shape)
-    places = np.arange(num).reshape((num,) + (1,) * len(shape))
+    places = _places(num, len(shape), like)
     intervals = max(1, num - 1 if endpoint else num)
-    parts = astype(constant(places, like=first), kind) / intervals
+    parts = astype(places, kind) / intervals
     values = first * UFUNCS["exp"](parts * UFUNCS["log"](last / first))
     values = select(places == 0, first, values)
     if endpoint and num > 1:
@@ -241,4 +250,4 @@ def fromiter(iterable: Any, dtype: Any, count: int = -1, *, like: Any = None) ->
     """Return the values of an iterable, traced ones among them, as a vector."""
     values = list(iterable)
     values = values if count < 0 else values[:count]
-    return astype(as_array(values), dtype)
+    return astype(as_array(values, like=like), dtype)

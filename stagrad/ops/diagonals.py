@@ -8,7 +8,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from stagrad.errors import UnsupportedError
 from stagrad.ir import aval_of
-from stagrad.ops.convert import as_array, is_traced
+from stagrad.ops.convert import as_array, is_traced, traced_among
 from stagrad.ops.define import FUNCTIONS, implements
 from stagrad.ops.movement import broadcast_to, constant, reshape, transpose
 from stagrad.ops.repeating import resize
@@ -104,7 +104,7 @@ def filled_diagonal(a: Any, val: Any, wrap: bool = False) -> Any:
     end = shape[1] * shape[1] if flat and not wrap else None
     line = ravel(a)
     places = np.arange(aval_of(line).size)[:end:step]
-    values = as_array(val)
+    values = as_array(val, like=a)
     count = aval_of(values).size
     if aval_of(values).ndim and count:
         values = resize(values, len(places))
@@ -133,7 +133,8 @@ triu = implements(np.triu)(_triangle(lambda down, across: down <= across))
 @implements(np.kron)
 def kron(a: Any, b: Any) -> Any:
     """Return the Kronecker product."""
-    x, y = as_array(a), as_array(b)
+    like = traced_among(a, b)
+    x, y = as_array(a, like=like), as_array(b, like=like)
     ndim = max(aval_of(x).ndim, aval_of(y).ndim)
     outer = [(1,) * (ndim - aval_of(value).ndim) + aval_of(value).shape for value in (x, y)]
     spread_x = tuple(extent for size in outer[0] for extent in (size, 1))

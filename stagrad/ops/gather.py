@@ -15,6 +15,7 @@ import numpy as xp
 
 from stagrad.errors import ShapeError
 from stagrad.ir import Aval, Kind, Params, Primitive, aval_of, bind, constant_p, register
+from stagrad.ops.convert import as_value, is_spelled_out, is_traced
 from stagrad.ops.movement import all_batched, constant, reshape, transpose, zeros
 from stagrad.ops.selection import select
 from stagrad.ops.slicing import set_at
@@ -258,14 +259,14 @@ def known_array(x: Any) -> np.ndarray | None:
 
 
 def settled(x: Any, *, like: Any) -> np.ndarray | None:
-    """Return `known_array(x)` for a use that shapes the program, which `like` is told of.
+    """Return the numbers of an array-like for a use that shapes the program; `like` is told of it.
 
     A trace then checks at each call that a live array still holds these numbers.
     """
-    array = known_array(x)
+    array = known_array(as_value(x))
     rely_on = getattr(like, "rely_on", None)
-    if array is not None and rely_on is not None and isinstance(x, np.ndarray):
-        rely_on(x)
+    if array is not None and rely_on is not None and not is_traced(x) and not is_spelled_out(x):
+        rely_on(x if isinstance(x, np.ndarray) else array)
     return array
 
 

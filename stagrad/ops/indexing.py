@@ -10,7 +10,7 @@ import numpy as np
 
 from stagrad.errors import ShapeError, UnsupportedError
 from stagrad.ir import aval_of
-from stagrad.ops.convert import as_value, is_traced
+from stagrad.ops.convert import as_array, as_value, is_traced
 from stagrad.ops.gather import gather, known_array, scatter, scatter_add
 from stagrad.ops.movement import astype, broadcast_to, constant, lifted, reshape, transpose
 from stagrad.ops.selection import select
@@ -93,7 +93,7 @@ def fit(x: Any, value: Any, shape: tuple[int, ...]) -> Any:
     Leading axes of extent one are dropped. Raises ShapeError where it does not fit, and TypeError
     for a complex scalar written into a real array.
     """
-    value = as_value(value)
+    value = as_array(value, like=x) if isinstance(value, list | tuple) else as_value(value)
     aval, target = aval_of(value), aval_of(x).dtype
     if aval.dtype.kind == "c" and target.kind != "c" and aval.shape == ():
         raise TypeError(f"a complex value cannot be assigned into an array of dtype {target}")

@@ -9,7 +9,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from stagrad.errors import ShapeError
 from stagrad.ir import Aval, Kind, Params, Primitive, aval_of, bind, register
-from stagrad.ops.convert import as_array, cast, is_traced, result_dtype
+from stagrad.ops.convert import as_array, cast, result_dtype, traced_among
 from stagrad.ops.define import implements
 from stagrad.ops.movement import all_batched, astype, lifted, reshape
 from stagrad.ops.shaping import atleast_1d, atleast_2d, atleast_3d, ravel, squeeze
@@ -51,7 +51,7 @@ def join(parts: Sequence[Any], axis: int, *, new_axis: bool = False) -> Any:
 
     `axis` counts the axes of the result and is not negative. Shapes must agree elsewhere.
     """
-    like = next(filter(is_traced, parts), None)
+    like = traced_among(parts)
     parts = [lifted(part, like=like) for part in parts]
     avals = [aval_of(part) for part in parts]
     dtype = result_dtype(avals)
@@ -71,7 +71,8 @@ def join(parts: Sequence[Any], axis: int, *, new_axis: bool = False) -> Any:
 
 def _parts(arrays: Any, name: str) -> list[Any]:
     """Return a sequence of arrays, or an array's entries along its first axis, as a list."""
-    parts = [as_array(part) for part in arrays]
+    like = traced_among(arrays)
+    parts = [as_array(part, like=like) for part in arrays]
     if not parts:
         raise ValueError(f"need at least one array to {name}")
     return parts
@@ -152,7 +153,7 @@ def block(arrays: Any) -> Any:
     """Assemble an array from nested lists of blocks."""
     depth = _block_depth(arrays, ())
     ndim = max(depth, *(aval_of(leaf).ndim for leaf in _block_leaves(arrays)))
-    return _assemble(arrays, depth, ndim)
+    return _assemble(arrays, depth, ndim, traced_among(arrays))
 
 
 def _block_depth(arrays: Any, place: tuple[int, ...]) -> int:
@@ -174,12 +175,12 @@ def _block_leaves(arrays: Any) -> list[Any]:
     return [as_array(arrays)]
 
 
-def _assemble(arrays: Any, depth: int, ndim: int) -> Any:
+def _assemble(arrays: Any, depth: int, ndim: int, like: Any) -> Any:
     if not isinstance(arrays, list):
-        x = as_array(arrays)
+        x = as_array(arrays, like=like)
         shape = aval_of(x).shape
         return reshape(x, (1,) * (ndim - len(shape)) + shape)
-    return join([_assemble(part, depth - 1, ndim) for part in arrays], ndim - depth)
+    return join([_assemble(part, depth - 1, ndim, like) for part in arrays], ndim - depth)
 
 
 @implements(np.append)

@@ -16,6 +16,7 @@ from stagrad.ops import slicing
 from stagrad.ops.convert import as_array, is_traced
 from stagrad.ops.creation import linspace
 from stagrad.ops.define import FUNCTIONS, UFUNCS, implements
+from stagrad.ops.gather import settled
 from stagrad.ops.joining import join
 from stagrad.ops.movement import astype, broadcast_to, constant, reshape
 from stagrad.ops.repeating import pick
@@ -57,14 +58,14 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     ndim = aval_of(x).ndim
     widths = _widths(pad_width, ndim)
     if mode in ("constant", "empty"):
-        return _pad_constant(x, widths, _pairs(kwargs.get("constant_values", 0), ndim))
+        return _pad_constant(x, widths, _pairs(kwargs.get("constant_values", 0), ndim, like=x))
     if mode in _COPYING:
         odd = kwargs.get("reflect_type", "even") == "odd"
         for axis, width in enumerate(widths):
             if width != (0, 0):
                 x = _pad_odd(x, axis, width, mode) if odd else _pad_copies(x, axis, width, mode)
         return x
-    settings = _pairs(kwargs.get("end_values", 0), ndim)
+    settings = _pairs(kwargs.get("end_values", 0), ndim, like=x)
     if mode in _STATISTICS:
         settings = _stat_lengths(kwargs.get("stat_length"), aval_of(x).shape)
     edges = _ramp if mode == "linear_ramp" else _statistic(mode)
@@ -87,13 +88,16 @@ def _check(mode: Any, kwargs: dict[str, Any]) -> None:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {set(unknown)}")
 
 
-def _pairs(setting: Any, ndim: int) -> list[Pair]:
+def _pairs(setting: Any, ndim: int, *, like: Any = None) -> list[Pair]:
     """Return a (before, after) pair for each axis, as NumPy broadcasts such arguments."""
-    value = as_array(setting)
+    known = settled(setting, like=like)
+    value = as_array(setting) if known is None else known
     given = aval_of(value).shape
     if len(given) < 3 and aval_of(value).size == 2 and given != (2, 1):
         value = reshape(value, (1, 2))
     spread = broadcast_to(value, (ndim, 2))
+    if known is not None:
+        return [(before, after) for before, after in np.asarray(spread).tolist()]
     return [(spread[axis, 0], spread[axis, 1]) for axis in range(ndim)]
 
 

@@ -11,6 +11,7 @@ from stagrad.ops.choosing import within
 from stagrad.ops.convert import as_array
 from stagrad.ops.define import UFUNCS, implements
 from stagrad.ops.gather import known_array
+from stagrad.ops.movement import constant
 from stagrad.ops.shaping import as_shape
 
 
@@ -57,28 +58,32 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
 
 
 @implements(np.diag_indices_from)
-def diag_indices_from(arr: Any) -> tuple[np.ndarray, ...]:
+def diag_indices_from(arr: Any) -> tuple[Any, ...]:
     """Return the positions of the main diagonal."""
     shape = aval_of(arr).shape
     if len(shape) < 2:
         raise ShapeError("input array must be at least 2-d")
     if len(set(shape)) > 1:
         raise ShapeError("All dimensions of input must be of equal length")
-    return np.diag_indices(shape[0], len(shape))
+    return _constants(np.diag_indices(shape[0], len(shape)), arr)
 
 
 @implements(np.tril_indices_from)
-def tril_indices_from(arr: Any, k: int = 0) -> tuple[np.ndarray, ...]:
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
     """Return the positions of the lower triangle."""
     rows, columns = _matrix_shape(arr)
-    return np.tril_indices(rows, k, columns)
+    return _constants(np.tril_indices(rows, k, columns), arr)
 
 
 @implements(np.triu_indices_from)
-def triu_indices_from(arr: Any, k: int = 0) -> tuple[np.ndarray, ...]:
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, ...]:
     """Return the positions of the upper triangle."""
     rows, columns = _matrix_shape(arr)
-    return np.triu_indices(rows, k, columns)
+    return _constants(np.triu_indices(rows, k, columns), arr)
+
+
+def _constants(indices: tuple[np.ndarray, ...], like: Any) -> tuple[Any, ...]:
+    return tuple(constant(index, like=like) for index in indices)
 
 
 def _matrix_shape(arr: Any) -> tuple[int, int]:

@@ -8,11 +8,11 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from stagrad.errors import UnsupportedError
 from stagrad.ir import aval_of
-from stagrad.ops.convert import as_array, as_value, is_traced
+from stagrad.ops.convert import as_array, is_traced
 from stagrad.ops.define import UFUNCS, implements
 from stagrad.ops.gather import gather, settled
 from stagrad.ops.joining import join
-from stagrad.ops.movement import astype, broadcast_to, constant, reshape, zeros
+from stagrad.ops.movement import astype, broadcast_to, constant, lifted, reshape, zeros
 from stagrad.ops.shaping import as_shape, moveaxis, ravel
 from stagrad.ops.slicing import axis_slice
 
@@ -58,7 +58,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, aval_of(x).ndim)
     shape = aval_of(x).shape
-    counts = settled(as_value(repeats), like=x)
+    counts = settled(repeats, like=x)
     assert counts is not None
     if counts.size == 1:
         count = int(counts.reshape(()))
@@ -115,8 +115,9 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     if axis is None:
         x, axis = ravel(x), 0
     axis = normalize_axis_index(axis, aval_of(x).ndim)
-    places = _known_places(obj, "delete", like=x)
-    return pick(x, np.delete(np.arange(aval_of(x).shape[axis]), places), axis)
+    keep = np.ones(aval_of(x).shape[axis], dtype=np.bool_)
+    keep[_known_places(obj, "delete", like=x)] = False
+    return pick(x, np.flatnonzero(keep), axis)
 
 
 @implements(np.insert)
@@ -127,27 +128,41 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
         x, axis = ravel(x), 0
     shape = aval_of(x).shape
     axis = normalize_axis_index(axis, len(shape))
-    obj = _known_places(obj, "insert", like=x)
-    added = astype(as_array(values), aval_of(x).dtype)
+    extent = shape[axis]
+    places = np.asarray(_known_places(obj, "insert", like=x))
+    if places.dtype == np.object_:
+        places = np.arange(extent)[obj]
+    elif places.dtype.kind == "b":
+        places = np.flatnonzero(places)
+    added = astype(lifted(as_array(values, like=x), like=x), aval_of(x).dtype)
     given = aval_of(added).shape
     added = reshape(added, (1,) * (len(shape) - len(given)) + given)
-    if not isinstance(obj, slice) and np.ndim(obj) == 0:
+    if places.ndim == 0:
         added = moveaxis(added, 0, axis)
-    places = np.arange(shape[axis])[obj] if isinstance(obj, slice) else np.asarray(obj)
-    count = places.size
-    if count == 1 or places.ndim == 0:
-        count = aval_of(added).shape[axis]
-    if places.dtype.kind == "b":
-        count = int(places.sum())
+    count = aval_of(added).shape[axis] if places.size == 1 else places.size
     added = broadcast_to(added, (*shape[:axis], count, *shape[axis + 1 :]))
-    order = np.insert(np.arange(shape[axis]), obj, shape[axis] + np.arange(count))
-    return pick(join([x, added], axis), order, axis)
+    return pick(join([x, added], axis), _inserted(places, count, extent, axis), axis)
+
+
+def _inserted(places: np.ndarray, count: int, extent: int, axis: int) -> np.ndarray:
+    """Return where the entries after an insertion come from: `extent + i` is the i-th new one."""
+    outside = places[(places < -extent) | (places > extent)]
+    if outside.size:
+        raise IndexError(
+            f"index {outside.flat[0]} is out of bounds for axis {axis} with size {extent}"
+        )
+    targets = np.broadcast_to(np.where(places < 0, places + extent, places), (count,)).copy()
+    targets[np.argsort(targets, kind="stable")] += np.arange(count)
+    order = np.full(extent + count, -1)
+    order[targets] = extent + np.arange(count)
+    order[order < 0] = np.arange(extent)
+    return order
 
 
 def _known_places(obj: Any, name: str, *, like: Any) -> Any:
     if isinstance(obj, slice | int | np.integer):
         return obj
-    places = settled(as_value(obj), like=like)
+    places = settled(obj, like=like)
     if places is None:
         raise UnsupportedError(
             f"{name}: the result depends on the places in `obj`, which are traced; they must be "

@@ -44,7 +44,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     line = ravel(target)
     places = ravel(index_array(ind, "put", like=target))
     count = aval_of(places).size
-    values = as_array(v)
+    values = as_array(v, like=target)
     if count == 0 or aval_of(values).size == 0:
         return
     places = within(places, aval_of(line).size, 0, mode)
@@ -55,7 +55,8 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 @implements(np.putmask)
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """Write `values`, repeated to the size of `a`, where a mask holds."""
-    target, given = as_array(a), as_array(values)
+    target = as_array(a)
+    given = as_array(values, like=target)
     aval = aval_of(target)
     if aval_of(as_array(mask)).size != aval.size:
         raise ShapeError("putmask: mask and data must be the same size")
@@ -68,7 +69,8 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 @implements(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Write values in turn, again and again if there are too few, where a mask holds."""
-    target, given = as_array(arr), ravel(as_array(vals))
+    target = as_array(arr)
+    given = ravel(as_array(vals, like=target))
     aval, count = aval_of(target), aval_of(given).size
     if count == 0:
         if known_array(as_value(mask)) is not None and not np.any(mask):

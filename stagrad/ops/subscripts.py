@@ -108,7 +108,7 @@ def _parts(entry: Any, like: Any) -> list[Any]:
     value = _index_value(entry)
     dtype = aval_of(value).dtype
     if dtype.kind == "b":
-        return _mask_parts(value, like)
+        return _mask_parts(entry, like)
     if aval_of(value).size == 0 and isinstance(entry, list | tuple):
         return [_Known(np.zeros(aval_of(value).shape, dtype=np.intp))]
     if dtype.kind not in "iu":
@@ -117,8 +117,7 @@ def _parts(entry: Any, like: Any) -> list[Any]:
         )
     if is_traced(value) or isinstance(entry, np.ndarray):
         return [value]
-    if not isinstance(entry, list | tuple):
-        settled(value, like=like)
+    settled(entry, like=like)
     return [_Known(value)]
 
 
