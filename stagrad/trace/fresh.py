@@ -63,6 +63,12 @@ class FreshArray(np.ndarray):
         parent = None if self._parent is None else self._parent.live_value()
         return None if parent is None or self._remake is None else self._remake(parent)
 
+    def outside(self) -> np.ndarray | None:
+        """The array the function did not make which this one is or views, if any."""
+        if self.live is not None or self._parent is None:
+            return self.live
+        return self._parent.outside()
+
     def record(self) -> Tracer:
         """Turn into a traced value; a view turns the array that owns the memory."""
         recorded = self.recorded

@@ -118,7 +118,10 @@ class Trace:
     def rely_on(self, array: np.ndarray) -> None:
         """Note that the program was shaped by an array's numbers, which each call has to check."""
         if isinstance(array, FreshArray):
-            return
+            outside = array.outside()
+            if outside is None:
+                return
+            array = outside
         if self.is_live is not None and self.is_live(array):
             self.relied_on.append(array)
         else:
