@@ -1,7 +1,8 @@
 """Layered drawing of a directed acyclic graph: where boxes stand and how lines run between them.
 
 Layers by longest path, one bend point per layer that a line passes, orders by barycentres, and
-x positions by least squares with a minimal distance (Sugiyama, Tagawa and Toda 1981, in outline).
+x positions by least squares with a minimal distance (Sugiyama, Tagawa and Toda 1981, in outline). A
+line that would pass many layers begins at a reference to its box instead, just above where it ends.
 """
 
 import itertools
@@ -12,6 +13,9 @@ SWEEPS = 12
 GAP = 18.0
 LAYER_GAP = 34.0
 BEND_WIDTH = 6.0
+
+REACH = 12
+"""Longest line, in layers."""
 
 
 @dataclass
@@ -27,10 +31,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Layout:
-    """Centres of the boxes, the points each line runs through, and the size of the drawing."""
+    """Centres of the boxes, the points each line runs through, and the size of the drawing.
+
+    `references` has the centres of the references by the numbers of the lines that begin there.
+    """
 
     centres: list[tuple[float, float]]
     lines: list[list[tuple[float, float]]]
+    references: dict[int, tuple[float, float]]
     width: float
     height: float
 
@@ -40,8 +48,11 @@ def layered(
     height: float,
     edges: Sequence[tuple[int, int]],
     floating: Sequence[bool],
+    reference_widths: Sequence[float] | None = None,
 ) -> Layout:
     """Return the layout of boxes `height` high; an edge `(a, b)` has a < b and runs downwards.
+
+    A reference to a box is as wide as `reference_widths` says, by default as the box.
 
     A `floating` box, whose predecessors all float, stands just above its first successor; others
     stand as high as they can.
@@ -51,7 +62,15 @@ def layered(
     rows: list[list[Point]] = [[] for _ in range(max(layers, default=-1) + 1)]
     for box in boxes:
         rows[box.layer].append(box)
-    routes = [_route(boxes[start], boxes[end], rows) for start, end in edges]
+    references: dict[int, Point] = {}
+    routes = []
+    for number, (start, end) in enumerate(edges):
+        first = boxes[start]
+        if boxes[end].layer - first.layer > REACH:
+            first = Point(boxes[end].layer - 1, (reference_widths or widths)[start])
+            rows[first.layer].append(first)
+            references[number] = first
+        routes.append(_route(first, boxes[end], rows))
     _order(rows)
     _place(rows)
     left = min((point.x - point.width / 2 for row in rows for point in row), default=0.0)
@@ -64,6 +83,7 @@ def layered(
     return Layout(
         centres=[place(box) for box in boxes],
         lines=[[place(point) for point in route] for route in routes],
+        references={number: place(point) for number, point in references.items()},
         width=right - left + 2 * GAP,
         height=len(rows) * step - LAYER_GAP + 2 * GAP,
     )

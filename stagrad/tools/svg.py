@@ -14,6 +14,7 @@ _CHARACTER = 6.7  # of the 11-pixel monospace font, on the generous side
 _LINE = 14.0
 _PADDING = 8.0
 _RESULT_COLOR = "#ffffff"
+_REFERENCE = 'text-anchor="middle" font-style="italic" fill="#666666"'
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -21,6 +22,7 @@ def svg(graph: Graph) -> str:
     """Return an SVG image of a graph: one box per operation, coloured by kind, lines by operand.
 
     Boxes of the backward half have a dashed border; resting on a box shows what it does and where.
+    Where a line would be very long, the name of the value stands above its reader instead.
 
     >>> import stagrad
     >>> graph = stagrad.compile(lambda x: x * x).lower(stagrad.aval("f64[3]")).graph
@@ -38,9 +40,15 @@ def svg(graph: Graph) -> str:
     lines_high = max((len([line for line in text if line]) for text in texts), default=1)
     height = lines_high * _LINE + _PADDING
     widths = [max(map(len, text)) * _CHARACTER + 2 * _PADDING for text in texts]
-    layout = layered(widths, height, edges, [*_floating(graph), *[False] * len(graph.outputs)])
+    floating = [*_floating(graph), *[False] * len(graph.outputs)]
+    names = [*labels.values(), *[""] * len(graph.outputs)]
+    short = [len(name) * _CHARACTER + _PADDING for name in names]
+    layout = layered(widths, height, edges, floating, short)
     nodes: list[Node | None] = [*graph.nodes, *[None] * len(graph.outputs)]
     parts = [*_lines(layout, height), *_boxes(layout, nodes, texts, widths, height)]
+    for line, (x, y) in layout.references.items():
+        name = _xml(names[edges[line][0]])
+        parts.append(f'<text x="{x:.1f}" y="{y + height / 2 - 4:.1f}" {_REFERENCE}>{name}</text>')
     return _document(layout, parts)
 
 

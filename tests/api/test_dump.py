@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import stagrad
-from stagrad import ir
+from stagrad import ir, passes
 from stagrad.api.dump import start_dump
 
 
@@ -74,3 +74,15 @@ def test_without_the_variable_nothing_is_written(tmp_path, monkeypatch):
     stagrad.compile(lambda x: x * 2)(np.ones(3))
     assert list(tmp_path.iterdir()) == []
     assert start_dump("f") is None
+
+
+def test_what_went_before_a_failing_pass_is_there(folder, monkeypatch):
+    def broken(graph):
+        raise RuntimeError("a pass with a fault")
+
+    monkeypatch.setattr(passes, "PIPELINE", (*passes.PIPELINE, ("broken", broken)))
+    with pytest.raises(RuntimeError, match="a pass with a fault"):
+        stagrad.compile(lambda x: np.sin(x))(np.ones(3))
+    stages = ["trace", "recognize", *(name for name, _ in passes.PIPELINE[:-1])]
+    (dumped,) = folder.iterdir()
+    assert names(dumped) == [f"{place:02}-{name}.txt" for place, name in enumerate(stages)]

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stagrad import ops
-from stagrad.tools.layout import GAP, layered, spaced
+from stagrad.ir import PRIMITIVES, Builder, Graph, parse_aval
+from stagrad.tools.layout import GAP, REACH, layered, spaced
 from stagrad.tools.svg import svg
 from tests.random_graphs import edges_of, example, graphs
 
@@ -77,3 +78,25 @@ def test_spacing_is_the_nearest_that_keeps_its_distance(drawn):
             apart = zip(moved, moved[1:], gaps, strict=False)
             if all(y - x >= gap - 1e-9 for x, y, gap in apart):
                 assert cost(moved) >= cost(found) - 1e-9
+
+
+def test_a_long_line_begins_at_a_reference_instead():
+    chain = [(step, step + 1) for step in range(2 * REACH)]
+    layout = layered(
+        [30.0] * (2 * REACH + 1), 20.0, [*chain, (0, 2 * REACH), (0, REACH)], [False] * 99
+    )
+    long, short = len(chain), len(chain) + 1
+    assert list(layout.references) == [long]
+    assert layout.lines[long][0] == layout.references[long]
+    assert len(layout.lines[long]) == 2
+    assert len(layout.lines[short]) == REACH + 1
+
+
+def test_the_drawing_of_a_large_graph_stays_small():
+    builder = Builder()
+    node = x = builder.input(parse_aval("f64[]"), "x")
+    for _ in range(500):
+        node = builder.add(PRIMITIVES["multiply"], (builder.add(PRIMITIVES["sin"], (node,)), x))
+    text = svg(Graph([x], [node]))
+    assert text.count(" C") < 3000
+    assert text.count('font-style="italic"') == 500 - REACH // 2
