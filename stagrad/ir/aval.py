@@ -1,4 +1,4 @@
-"""Abstract values: the shape and dtype a node's result will have, known without running anything."""
+"""Abstract values: the shape and dtype a result will have, known without running anything."""
 
 import math
 import re
@@ -43,7 +43,7 @@ def parse_dtype(name: str) -> np.dtype:
 
 @dataclass(frozen=True, slots=True)
 class Aval:
-    """Shape and dtype of a value; `weak` marks a Python scalar, which adapts to its partner (NEP 50).
+    """Shape and dtype of a value; `weak` marks a Python scalar, which gives way (NEP 50).
 
     >>> str(Aval((3, 4), np.dtype("float32")))
     'f32[3,4]'

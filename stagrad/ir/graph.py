@@ -32,8 +32,8 @@ class Node:
     """One operation applied to other nodes' results.
 
     `primitive`, `inputs`, `params` and `avals` say what it computes. The other fields describe and
-    never affect results: `source` and `name` (the user's line and variable), `primal` (for a node of
-    the backward half, the forward node it belongs to) and `serial` (construction order, which is
+    never affect results: `source` and `name` (the user's line and variable), `primal` (for a node
+    of the backward half, the forward node it belongs to) and `serial` (construction order, which is
     also a topological order).
     """
 
