@@ -39,8 +39,11 @@ def lists() -> dict[str, list[str]]:
         if is_ufunc(special, name) and not is_ufunc(np, name)
     ]
     for dotted in SCIPY:
-        module = dotted.rpartition(".")[0]
-        found.setdefault(f"`{module}`", []).append(dotted)
+        module = ".".join(dotted.split(".")[:2])
+        if dotted.startswith("numpy.vectorize."):
+            found["Functions"].append("np.vectorize")
+        elif not re.search(r"\._", dotted):
+            found.setdefault(f"`{module}`", []).append(dotted)
     found["Refused, with what to write instead"] = [
         name for module in MODULES for name in functions_of(module) if is_refused(name)
     ]
