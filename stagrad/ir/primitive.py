@@ -167,6 +167,9 @@ def format_param(value: Any) -> str:
     if isinstance(value, Literal):
         if value.array.size == 0:
             return f"xp.zeros({value.array.shape}, dtype={format_param(value.array.dtype)})"
+        counted = _range_text(value.array)
+        if counted is not None:
+            return counted
         text = np.array2string(
             value.array,
             separator=", ",
@@ -179,6 +182,27 @@ def format_param(value: Any) -> str:
     if isinstance(value, complex):
         return _format_complex(value)
     return repr(value)
+
+
+LONG_RANGE = 8
+"""Evenly spaced integers are written out up to this many, and as a range beyond."""
+
+
+def _range_text(array: np.ndarray) -> str | None:
+    """Return evenly spaced integers as an arange, None for all other arrays.
+
+    >>> _range_text(np.arange(0, 40, 2).reshape(1, 20))
+    'xp.arange(0, 40, 2, dtype=xp.int64).reshape((1, 20))'
+    """
+    if array.dtype.kind != "i" or array.size <= LONG_RANGE:
+        return None
+    numbers = array.ravel()
+    first, step = int(numbers[0]), int(numbers[1]) - int(numbers[0])
+    if step == 0 or np.any(np.diff(numbers) != step):
+        return None
+    stop = first + step * array.size
+    text = f"xp.arange({first}, {stop}, {step}, dtype={format_param(array.dtype)})"
+    return text if array.ndim == 1 else f"{text}.reshape({array.shape})"
 
 
 def _format_float(value: Any) -> str:
