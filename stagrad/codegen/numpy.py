@@ -20,7 +20,7 @@ from stagrad.codegen.expression import (
 )
 from stagrad.codegen.kernel_lines import KernelLines, names_read
 from stagrad.codegen.values import Array, loaded
-from stagrad.ir import Node, Primitive, format_param
+from stagrad.ir import Along, Node, Primitive, format_param
 from stagrad.ir.kernel import (
     Buffer,
     Copy,
@@ -55,6 +55,7 @@ class _Module:
         self.body = Body(Counter(_names_read(schedule)))
         self.names = Names(_all_names(schedule))
         self.functions: list[str] = []
+        self.repeated: dict[str, Text] = {}
 
     def text(self) -> str:
         """Return the whole module."""
@@ -104,7 +105,10 @@ class _Module:
         elif isinstance(step, LibraryCall):
             self._call(step)
         elif isinstance(step, View):
-            text = apply(step.primitive, (self._operand(step.operand, step.node),), step.params)
+            operand = self._operand(step.operand, step.node)
+            if _repeats(step):
+                self.repeated[step.result.name] = operand
+            text = apply(step.primitive, (operand,), step.params)
             self.body.assign(step.result.name, text, step.node)
         elif isinstance(step, Copy):
             operand = self._operand(step.operand, step.result.node).text
@@ -142,13 +146,18 @@ class _Module:
             self.body.assign(step.results[0].name, text, step.node)
 
     def _update(self, step: LibraryCall) -> None:
-        operands = tuple(
-            self._operand(buffer, step.node, whole=place == 0).within(0)
-            for place, buffer in enumerate(step.operands)
-        )
+        target, *others = step.operands
+        texts = [self._operand(target, step.node, whole=True).text]
+        texts += [self._operand(buffer, step.node).text for buffer in others]
         self.body.flush()
-        text = numpy_text(step.primitive.update_statement(operands, step.params))
-        self.body.statement(text, step.node)
+        text = step.primitive.update_statement(tuple(texts), step.params)
+        if text.startswith(f"{target.name}["):  # an assignment broadcasts, calls may not
+            short = [
+                self.repeated.get(item.name, Text(given)).text
+                for item, given in zip(others, texts[1:], strict=True)
+            ]
+            text = step.primitive.update_statement((texts[0], *short), step.params)
+        self.body.statement(numpy_text(text), step.node)
 
     def _release(self, released: tuple[Buffer, ...]) -> None:
         names = [buffer.name for buffer in released if buffer.aval.nbytes >= RELEASED_BYTES]
@@ -182,6 +191,20 @@ def _all_names(schedule: Schedule) -> Iterator[str]:
         yield from (buffer.name for buffer in writes(step))
         if isinstance(step, Kernel):
             yield from (item.name for item in step.statements if not isinstance(item, Store))
+
+
+def _repeats(step: View) -> bool:
+    """Say whether a view is what NumPy's broadcasting of the operand would be anyway."""
+    access = step.primitive.access
+    index = None if access is None else access(step.operand.aval, step.params)
+    if index is None:
+        return False
+    given, wanted = step.operand.aval.shape, step.result.aval.shape
+    added = len(wanted) - len(given)
+    return added >= 0 and all(
+        extent == 1 or (entry == Along(added + axis) and extent == wanted[added + axis])
+        for axis, (entry, extent) in enumerate(zip(index, given, strict=True))
+    )
 
 
 def _signature(schedule: Schedule) -> str:

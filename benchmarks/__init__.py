@@ -1,0 +1,1 @@
+"""Measurements of the bars that stagrad holds itself to; run them with `./run python`."""
