@@ -61,22 +61,19 @@ def loss(parameters, images, labels):
 class Adam:
     """Adam (Kingma and Ba, 2015) on any tree of arrays; `step` updates the parameters in place."""
 
-    def __init__(self, parameters, decay_mean=0.9, decay_square=0.999):
-        """Start both moving averages at zero."""
+    def __init__(self, parameters):
         self.mean = optree.tree_map(np.zeros_like, parameters)
         self.square = optree.tree_map(np.zeros_like, parameters)
-        self.decay_mean, self.decay_square = decay_mean, decay_square
         self.count = 0
 
     def step(self, parameters, gradient, learning_rate):
         """Move every array of `parameters` against its entry of `gradient`."""
         self.count += 1
-        unbias_mean = 1.0 - self.decay_mean**self.count
-        unbias_square = 1.0 - self.decay_square**self.count
+        unbias_mean, unbias_square = 1.0 - 0.9**self.count, 1.0 - 0.999**self.count
 
         def update(parameter, slope, mean, square):
-            mean += (1.0 - self.decay_mean) * (slope - mean)
-            square += (1.0 - self.decay_square) * (slope**2 - square)
+            mean += 0.1 * (slope - mean)
+            square += 0.001 * (slope**2 - square)
             scale = np.sqrt(square / unbias_square) + 1e-8
             parameter -= learning_rate * (mean / unbias_mean) / scale
 
