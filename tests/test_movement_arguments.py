@@ -144,6 +144,23 @@ def test_metadata_is_known_while_tracing(dtype):
     assert answers[0] == answers[1]
 
 
+def test_layout_is_that_of_an_array_in_cs_order():
+    def function(x):
+        part = x[1:, ::-2].T
+        assert part.strides == np.zeros((3, 4), np.float32)[1:, ::-2].T.strides
+        assert x.flags.c_contiguous
+        assert not part.flags.c_contiguous
+        return part
+
+    stagrad.compile(function)(np.ones((3, 4), np.float32))
+
+
+@pytest.mark.parametrize(("shape", "strides"), [((7,), (8,)), ((2,), (-8,)), ((2,), (3,))])
+def test_strides_that_leave_the_array_are_refused(shape, strides):
+    with pytest.raises(ValueError, match="as_strided"):
+        stagrad.compile(lambda x: np.lib.stride_tricks.as_strided(x, shape, strides))(np.ones(6))
+
+
 def test_a_weak_argument_promotes_as_a_python_number():
     found = []
 

@@ -12,6 +12,7 @@ from stagrad.ops import (
     binning,
     choosing,
     complex,
+    concatenators,
     contraction,
     convert,
     convolution,
@@ -59,6 +60,7 @@ from stagrad.ops import (
     special,
     statistics,
     storing,
+    strides,
     trigonometric,
     ufunc_methods,
 )
@@ -76,6 +78,7 @@ __all__ = [
     "binning",
     "choosing",
     "complex",
+    "concatenators",
     "contraction",
     "convert",
     "convolution",
@@ -125,6 +128,7 @@ __all__ = [
     "special",
     "statistics",
     "storing",
+    "strides",
     "trigonometric",
     "ufunc_methods",
 ]

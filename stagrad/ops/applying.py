@@ -84,3 +84,24 @@ def _assembled(results: Iterable[Any], shape: tuple[int, ...], kind: str | None)
     dtype = np.dtype(kind) if kind else aval_of(entries[0]).dtype
     whole = join([astype(entry, dtype) for entry in entries], 0, new_axis=True)
     return reshape(whole, shape)
+
+
+class _Elements:
+    """The elements of an array in a row, with the position of the next one."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+        self.places = iter([*_places(aval_of(x).shape), None])
+        self.coords: Any = next(self.places)
+
+    def __next__(self) -> Any:
+        if self.coords is None:
+            raise StopIteration
+        place, self.coords = self.coords, next(self.places)
+        return self.x[place]
+
+
+@implements_scipy("numpy.ndenumerate.__init__")
+def begin_ndenumerate(self: Any, arr: Any) -> None:
+    """Let a `numpy.ndenumerate` yield the elements of a traced array."""
+    self.iter = _Elements(as_array(arr))

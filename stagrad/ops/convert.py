@@ -7,7 +7,7 @@ import numpy as np
 
 from stagrad.ir import Aval, aval_of
 from stagrad.ir.aval import PYTHON_SCALARS
-from stagrad.ops.define import implements
+from stagrad.ops.define import implements, implements_scipy
 from stagrad.ops.movement import astype, constant, reshape
 
 
@@ -125,6 +125,11 @@ def must_copy(copy: Any) -> bool:
     """Say whether a `copy=` argument asks for a copy: True, or its private spelling in NumPy."""
     name = getattr(copy, "name", None)
     return bool(copy) if name is None else bool(name == "ALWAYS")
+
+
+@implements_scipy("numpy.require", "numpy.asarray_chkfinite")
+def _converted(a: Any, dtype: Any = None, *requirements: Any, **keywords: Any) -> Any:
+    return _asarray(a, dtype)
 
 
 @implements(np.array)

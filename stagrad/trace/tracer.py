@@ -139,23 +139,36 @@ class Tracer(Operators):
         return Tracer(self.trace, gathered.node, base=self)
 
     def can_view(self, shape: tuple[int, ...]) -> bool:
-        """Say whether NumPy gives this array another shape without copying it.
+        """Say whether NumPy gives this array another shape without copying it."""
+        _, memory, view = self.layout(np.bool_)
+        return view is memory or np.may_share_memory(np.reshape(view, shape), memory)
 
-        Arrays that are no views count as contiguous in C's order. The views are made again of
-        memory that is never touched.
+    def layout(self, dtype: Any = None) -> tuple["Tracer", np.ndarray, np.ndarray]:
+        """Return the array that owns the memory, and arrays that lie as it and this one do.
+
+        What is no view counts as contiguous in C's order. The views are made again of memory that
+        is never touched; an entry at traced integers, whose place is unknown, counts as no view.
         """
         made_by = []
-        tracer = self
-        while tracer._base is not None:
-            made_by.append(tracer._made_by)
-            tracer = tracer._base
-        if not made_by or any(node.primitive.view is None for node in made_by):
-            return True
-        memory = np.empty(tracer.shape, np.bool_)
+        owner = self
+        while owner._base is not None and owner._made_by.primitive.view is not None:
+            made_by.append(owner._made_by)
+            owner = owner._base
+        memory = np.empty(owner.shape, owner.dtype if dtype is None else dtype)
         view: Any = memory
         for node in reversed(made_by):
             view = node.primitive.evaluate((view,), node.params)
-        return np.may_share_memory(np.reshape(view, shape), memory)
+        return owner, memory, view
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next along each axis."""
+        return self.layout()[2].strides
+
+    @property
+    def flags(self) -> Any:
+        """How the elements lie in memory."""
+        return self.layout()[2].flags
 
     def require_live(self, use: str) -> None:
         """Raise TraceError when the function this value belongs to is no longer being traced."""

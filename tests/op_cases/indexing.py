@@ -249,6 +249,23 @@ PICKING = [
         VECTOR,
     ),
     row(
+        "as_strided",
+        lambda x: np.lib.stride_tricks.as_strided(x[::2], (2, 3), (x.strides[0], 8)),
+        reals(6),
+        dtypes=(),
+    ),
+    row(
+        "as_strided of a part",
+        lambda x: np.lib.stride_tricks.as_strided(x[1:, ::-1], strides=(x.strides[1], 0)),
+        MATRIX,
+    ),
+    row(
+        "ndenumerate",
+        lambda x: [value * place[0] for place, value in np.ndenumerate(x)],
+        MATRIX,
+    ),
+    row("require", lambda x: np.require(x[::-1], float, ["C", "W"]), VECTOR, dtypes=()),
+    row(
         "piecewise",
         lambda x: np.piecewise(x, [x < 0, x > 1], [lambda t: -t, np.exp, lambda t: t * t]),
         VECTOR,
