@@ -9,7 +9,11 @@ from tests.cases import library
 from tests.cases.outside.run import line
 from tests.cases.outside.suites import SUITES
 
-OUTSIDE = {name: suite for name, suite in SUITES.items() if suite.repository or suite.package}
+OUTSIDE = {
+    name: suite
+    for name, suite in SUITES.items()
+    if (suite.repository or suite.package) and suite.required
+}
 
 
 @pytest.mark.outside

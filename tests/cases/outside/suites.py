@@ -44,7 +44,7 @@ class Suite:
     """One source of cases."""
 
     run: Callable[[Library, Path | None], Iterator[Outcome]]
-    required: float  # the share that must pass
+    required: float  # the share that must pass; none: the suite is for information
     repository: str = ""  # on GitHub, the owner's name first; the tree is named as the repository
     package: str = ""  # that must be installed, where no tree is needed
 
