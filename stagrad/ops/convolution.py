@@ -178,7 +178,7 @@ def _input_aval(avals: tuple[Aval, ...], params: Params) -> Aval:
 
 def _kernel_aval(avals: tuple[Aval, ...], params: Params) -> Aval:
     x, y = avals
-    return Aval((y.shape[1], x.shape[1] // params["groups"], *params["size"]), x.dtype)
+    return Aval((y.shape[1], x.shape[1] // params["groups"], *params["window"]), x.dtype)
 
 
 def _batcher(apply: Any, kernel_operands: tuple[bool, bool]) -> Any:
@@ -254,7 +254,7 @@ conv_p: Primitive = register(
         helpers=(*_HELPERS, convolve_images),
         vjps=(
             lambda ct, out, x, w, **params: convolve_for_input(ct, w, image=_image(x), **params),
-            lambda ct, out, x, w, **params: _for_kernel(x, ct, size=_image(w), **params),
+            lambda ct, out, x, w, **params: _for_kernel(x, ct, window=_image(w), **params),
         ),
         jvp=_bilinear_jvp(convolve),
         batcher=_batcher(convolve, (False, True)),
@@ -271,7 +271,9 @@ conv_for_input_p: Primitive = register(
         helpers=(chunks_of_images, spread_over_images),
         vjps=(
             lambda ct, out, y, w, *, image, **params: convolve(ct, w, **params),
-            lambda ct, out, y, w, *, image, **params: _for_kernel(ct, y, size=_image(w), **params),
+            lambda ct, out, y, w, *, image, **params: _for_kernel(
+                ct, y, window=_image(w), **params
+            ),
         ),
         jvp=_bilinear_jvp(convolve_for_input),
         batcher=_batcher(convolve_for_input, (False, True)),
@@ -284,13 +286,13 @@ conv_for_kernel_p: Primitive = register(
         name="conv_for_kernel",
         kind=Kind.LIBRARY,
         abstract_eval=_kernel_aval,
-        py=f"correlate_images({{0}}, {{1}}, {{size}}, {_OPTIONS})",
+        py=f"correlate_images({{0}}, {{1}}, {{window}}, {_OPTIONS})",
         helpers=(*_HELPERS, correlate_images),
         vjps=(
-            lambda ct, out, x, y, *, size, **params: convolve_for_input(
+            lambda ct, out, x, y, *, window, **params: convolve_for_input(
                 y, ct, image=_image(x), **params
             ),
-            lambda ct, out, x, y, *, size, **params: _conv_at(x, ct, _image(y), **params),
+            lambda ct, out, x, y, *, window, **params: _conv_at(x, ct, _image(y), **params),
         ),
         jvp=_bilinear_jvp(_for_kernel),
         batcher=_batcher(_for_kernel, (False, False)),

@@ -10,7 +10,7 @@ from stagrad.ops.complex import conjugate
 from stagrad.ops.convert import as_value
 from stagrad.ops.convolution import convolve as convolve_images
 from stagrad.ops.define import FUNCTIONS, implements, implements_scipy
-from stagrad.ops.movement import astype, constant, reshape
+from stagrad.ops.movement import astype, broadcast_to, constant, reshape
 from stagrad.ops.slicing import axis_slice, slice
 
 MODES = ("full", "valid", "same")
@@ -78,6 +78,24 @@ def _convolve_second_rule(ct: Any, out: Any, a: Any, v: Any, *, mode: str) -> An
     return _reversed(bind(convolve_p, a, _reversed(ct), mode="valid"))
 
 
+def _convolve_batcher(size: int, batched: Any, operands: Any, *, mode: str) -> Any:
+    """Convolve many pairs at once as channels of one image, each with a kernel of its own."""
+    a, v = (
+        operand if is_batched else broadcast_to(operand, (size, *aval_of(operand).shape))
+        for operand, is_batched in zip(operands, batched, strict=True)
+    )
+    m = aval_of(v).shape[1]
+    result = convolve_images(
+        reshape(a, (1, *aval_of(a).shape)),
+        reshape(v[:, ::-1], (size, 1, m)),
+        stride=(1,),
+        padding=((m - 1,) * 2 if mode == "full" else (0, 0),),
+        dilation=(1,),
+        groups=size,
+    )
+    return reshape(result, aval_of(result).shape[1:])
+
+
 convolve_p: Primitive = register(
     Primitive(
         name="convolve",
@@ -85,6 +103,7 @@ convolve_p: Primitive = register(
         abstract_eval=_convolve_aval,
         py="xp.convolve({0}, {1}, {mode})",
         vjps=(_convolve_first_rule, _convolve_second_rule),
+        batcher=_convolve_batcher,
         doc="Discrete convolution of two sequences, of which the first is not the shorter one.",
     )
 )

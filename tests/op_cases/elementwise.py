@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from stagrad.ops.arithmetic import masked_product
 from stagrad.ops.floating import stop_gradient
 from tests.op_cases.case import Case
 from tests.op_cases.points import (
@@ -99,6 +100,7 @@ ARITHMETIC = [
     binary(np.copysign, (0.5, 2), (-2, -0.5)),
     binary(np.heaviside, (0.5, 2), (-2, -0.5)),
     binary(np.nextafter, (-2, 2), (2.1, 3), order=1, dtypes=("float32",)),
+    of("masked_product", masked_product, X, Y, covers=("masked_product",), dtypes=("float32",)),
     of("divmod", np.divmod, POSITIVE, np.array([0.31, 0.77, 0.4]), edges=BINARY_EDGES, rtol=0.0),
     of("add complex", np.add, Z, np.array([1j, 2.0, 0.0]), rtol=0.0, dtypes=("complex64",)),
     of("multiply mixed", np.multiply, Z, X, rtol=0.0, dtypes=("float32",)),

@@ -8,7 +8,8 @@ from stagrad.ir import Aval, Params, aval_of
 from stagrad.ops.complex import conjugate
 from stagrad.ops.contraction import matmul, matrix_transpose
 from stagrad.ops.convert import as_value
-from stagrad.ops.movement import astype, constant, reshape
+from stagrad.ops.movement import astype, broadcast_to, constant, reshape
+from stagrad.ops.promote import broadcast_shape
 from stagrad.ops.selection import select
 
 LinAlgError = np.linalg.LinAlgError
@@ -156,6 +157,16 @@ def batch_stacked(function: Any) -> Any:
         return function(*stacked, **params)
 
     return batcher
+
+
+def broadcast_stacks(*operands: Any) -> tuple[Any, ...]:
+    """Give stacks of matrices one batch shape."""
+    shapes = [aval_of(operand).shape for operand in operands]
+    batch = broadcast_shape("stacks of matrices", [shape[:-2] for shape in shapes])
+    return tuple(
+        broadcast_to(operand, (*batch, *shape[-2:]))
+        for operand, shape in zip(operands, shapes, strict=True)
+    )
 
 
 def _with_axes(x: Any, ndim: int) -> Any:

@@ -11,6 +11,7 @@ from stagrad.ops.contraction import matmul, matrix_transpose
 from stagrad.ops.define import implements
 from stagrad.ops.linalg.common import (
     batch_stacked,
+    broadcast_stacks,
     columns,
     keep_diagonal,
     matrix_operand,
@@ -139,7 +140,7 @@ cofactor_change_p: Primitive = register(
         py="change_of_cofactors({0}, {1})",
         helpers=(change_of_cofactors,),
         vjps=(_third_derivative, lambda ct, out, a, e: bind(cofactor_change_p, a, ct)),
-        batcher=batch_stacked(lambda a, e: bind(cofactor_change_p, a, e)),
+        batcher=batch_stacked(lambda a, e: bind(cofactor_change_p, *broadcast_stacks(a, e))),
         doc="Derivative of the matrices of cofactors in a direction: second derivative of det.",
     )
 )

@@ -15,6 +15,7 @@ from stagrad.ops.linalg.common import (
     LinAlgError,
     adjoint,
     batch_stacked,
+    broadcast_stacks,
     chain,
     columns,
     conj,
@@ -25,6 +26,7 @@ from stagrad.ops.linalg.common import (
 )
 from stagrad.ops.linalg.eigen import eigh
 from stagrad.ops.linalg.singular import svdvals
+from stagrad.ops.linalg.solving import each_matrix
 from stagrad.ops.movement import astype, reshape, zeros
 from stagrad.ops.reduction import sum as sum_
 from stagrad.ops.selection import select
@@ -103,12 +105,16 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
 
 def least_squares(a, b, rcond):  # type: ignore[no-untyped-def]
     """Return the least-squares solution of smallest norm."""
-    return xp.linalg.lstsq(a, b, rcond)[0]
+
+    def solve_one(a, b):  # type: ignore[no-untyped-def]
+        return xp.linalg.lstsq(a, b, rcond)[0]
+
+    return each_matrix(solve_one, a, b)  # type: ignore[no-untyped-call]
 
 
 def _lstsq_aval(avals: tuple[Aval, ...], params: Params) -> Aval:
     a, b = avals
-    return Aval((a.shape[-1], b.shape[-1]), a.dtype)
+    return Aval((*a.shape[:-2], a.shape[-1], b.shape[-1]), a.dtype)
 
 
 def _lstsq_sides(ct: Any, a: Any, rcond: float | None) -> tuple[Any, Any]:
@@ -120,7 +126,7 @@ def _lstsq_sides(ct: Any, a: Any, rcond: float | None) -> tuple[Any, Any]:
 def _pinv_for_lstsq(a: Any, rcond: float | None) -> Any:
     eps = float(np.finfo(real_dtype(aval_of(a).dtype)).eps)
     if rcond is None:
-        rcond = max(aval_of(a).shape) * eps
+        rcond = max(aval_of(a).shape[-2:]) * eps
     return bind(pinv_p, a, rcond=eps if rcond < 0 else rcond)
 
 
@@ -154,12 +160,15 @@ lstsq_p: Primitive = register(
         dtypes="fc",
         abstract_eval=_lstsq_aval,
         py="least_squares({0}, {1}, {rcond})",
-        helpers=(least_squares,),
+        helpers=(each_matrix, least_squares),
         vjps=(
             _lstsq_matrix_rule,
             lambda ct, out, a, b, *, rcond: _lstsq_sides(ct, a, rcond)[1],
         ),
         jvp=_lstsq_jvp,
+        batcher=batch_stacked(
+            lambda a, b, *, rcond: bind(lstsq_p, *broadcast_stacks(a, b), rcond=rcond)
+        ),
         doc="Least-squares solutions of smallest norm.",
     )
 )

@@ -11,6 +11,7 @@ from stagrad.ops.define import implements_scipy
 from stagrad.ops.linalg.common import (
     adjoint,
     batch_stacked,
+    broadcast_stacks,
     lapack_dtype,
     matrix_operand,
     same_aval,
@@ -118,13 +119,15 @@ sylvester_p: Primitive = register(
         kind=Kind.LIBRARY,
         dtypes="fc",
         abstract_eval=_sylvester_aval,
-        py="linalg.solve_sylvester({0}, {1}, {2})",
+        py="each_matrix(linalg.solve_sylvester, {0}, {1}, {2})",
+        helpers=(each_matrix,),
         vjps=(
             lambda ct, out, a, b, q: -matmul(_pull_sylvester(ct, a, b), matrix_transpose(out)),
             lambda ct, out, a, b, q: -matmul(matrix_transpose(out), _pull_sylvester(ct, a, b)),
             lambda ct, out, a, b, q: _pull_sylvester(ct, a, b),
         ),
         jvp=_sylvester_jvp,
+        batcher=batch_stacked(lambda a, b, q: _sylvester(*broadcast_stacks(a, b, q))),
         doc="Solutions x of a x + x b = q.",
     )
 )
@@ -161,6 +164,7 @@ sqrtm_p: Primitive = register(
         helpers=(each_matrix, of_each_matrix),
         vjps=(_sqrtm_rule,),
         jvp=lambda primals, tangents, out: _sylvester(out, out, tangents[0]),
+        batcher=batch_stacked(lambda a: bind(sqrtm_p, a)),
         doc="Square roots of square matrices.",
     )
 )

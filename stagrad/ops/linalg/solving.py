@@ -13,6 +13,7 @@ from stagrad.ops.convert import as_value
 from stagrad.ops.define import implements
 from stagrad.ops.linalg.common import (
     batch_stacked,
+    broadcast_stacks,
     chain,
     keep_lower,
     keep_off_diagonal,
@@ -21,8 +22,7 @@ from stagrad.ops.linalg.common import (
     matrix_operand,
     same_aval,
 )
-from stagrad.ops.movement import astype, broadcast_to, reshape, transpose
-from stagrad.ops.promote import broadcast_shape
+from stagrad.ops.movement import astype, reshape, transpose
 
 
 def _right_hand_side(avals: tuple[Aval, ...], params: Params) -> Aval:
@@ -32,18 +32,11 @@ def _right_hand_side(avals: tuple[Aval, ...], params: Params) -> Aval:
     return Aval(b.shape, b.dtype)
 
 
-def _broadcast_systems(a: Any, b: Any) -> tuple[Any, Any]:
-    """Give stacks of matrices and of right-hand sides one batch shape."""
-    shape_a, shape_b = aval_of(a).shape, aval_of(b).shape
-    batch = broadcast_shape("solve", [shape_a[:-2], shape_b[:-2]])
-    return broadcast_to(a, (*batch, *shape_a[-2:])), broadcast_to(b, (*batch, *shape_b[-2:]))
-
-
 def _solve_systems(a: Any, b: Any) -> Any:
     """Solve systems whose batch shapes broadcast; one matrix is factored once for all of them."""
     if math.prod(aval_of(a).shape[:-2]) == 1 and math.prod(aval_of(b).shape[:-2]) > 1:
         return _as_one_system(a, b, lambda matrix, sides: bind(solve_p, matrix, sides))
-    return bind(solve_p, *_broadcast_systems(a, b))
+    return bind(solve_p, *broadcast_stacks(a, b))
 
 
 def _as_one_system(a: Any, b: Any, solve_one: Any) -> Any:
@@ -146,7 +139,10 @@ def solve_each_triangle(solver, a, b, **options):  # type: ignore[no-untyped-def
     """Solve stacks of triangular systems one by one with SciPy's solver for one."""
     if b.size == 0:
         return xp.zeros(b.shape, b.dtype)
-    solve_one = lambda a, b: solver(a, b, check_finite=False, **options)  # noqa: E731
+
+    def solve_one(a, b):  # type: ignore[no-untyped-def]
+        return solver(a, b, check_finite=False, **options)
+
     return each_matrix(solve_one, a, b)  # type: ignore[no-untyped-call]
 
 
@@ -184,7 +180,7 @@ def triangular_solution(a: Any, b: Any, lower: bool, unit_diagonal: bool = False
 
     if math.prod(aval_of(a).shape[:-2]) == 1 and math.prod(aval_of(b).shape[:-2]) > 1:
         return _as_one_system(a, b, solve_one)
-    return solve_one(*_broadcast_systems(a, b))
+    return solve_one(*broadcast_stacks(a, b))
 
 
 solve_triangular_p: Primitive = register(

@@ -13,44 +13,46 @@ from stagrad.ops.convert import as_value
 from stagrad.ops.define import FUNCTIONS, implements_scipy
 from stagrad.ops.linalg.common import (
     adjoint,
+    batch_stacked,
+    broadcast_stacks,
     conj,
     keep_lower,
     keep_off_diagonal,
     keep_upper,
     lapack_dtype,
     matrix_operand,
+    rows,
 )
-from stagrad.ops.linalg.solving import solve, triangular_solution
+from stagrad.ops.linalg.solving import each_matrix, solve, triangular_solution
 from stagrad.ops.movement import astype, constant, reshape, zeros
 from stagrad.ops.reduction import sum as sum_
 from stagrad.ops.slicing import axis_slice, pad
 
 
 def _shifted(row: Any, offset: int) -> Any:
-    """Return a vector y with y[j] = row[j + offset], zero where there is none."""
-    n = aval_of(row).shape[0]
+    """Return vectors y with y[j] = row[j + offset], zero where there is none."""
+    *batch, n = aval_of(row).shape
     if abs(offset) >= n:
-        return zeros((n,), aval_of(row).dtype, like=row)
-    kept = axis_slice(row, 0, max(offset, 0), n + min(offset, 0))
+        return zeros((*batch, n), aval_of(row).dtype, like=row)
+    kept = axis_slice(row, len(batch), max(offset, 0), n + min(offset, 0))
     start = max(-offset, 0)
-    return pad(kept, (n,), ((start, start + n - abs(offset), 1),))
+    span = (start, start + n - abs(offset), 1)
+    return pad(kept, (*batch, n), (*(None for _ in batch), span))
 
 
 def _transposed_bands(bands: Any, lower: int, upper: int) -> Any:
     """Return the bands of the transposed matrix, whose first one is its highest."""
-    rows = [_shifted(bands[lower + upper - r], r - lower) for r in range(lower + upper + 1)]
-    return FUNCTIONS[np.stack](rows)
+    count = lower + upper
+    rows = [_shifted(bands[..., count - r, :], r - lower) for r in range(count + 1)]
+    return FUNCTIONS[np.stack](rows, axis=-2)
 
 
 def _pull_bands(ct: Any, out: Any, bands: Any, b: Any, *, lower: int, upper: int) -> Any:
     """Return the cotangent of the bands: those of -(pulled side) xᵀ."""
     side = _pull_banded_side(ct, bands, lower, upper)
-    count, n = aval_of(bands).shape
-    rows = []
-    for r in range(count):
-        columns = [_shifted(side[:, k], r - upper) for k in range(aval_of(b).shape[1])]
-        rows.append(-sum_(FUNCTIONS[np.stack](columns, axis=1) * out, axis=1))
-    return reshape(FUNCTIONS[np.stack](rows), (count, n))
+    across, along = matrix_transpose(side), matrix_transpose(out)
+    rows = [-sum_(_shifted(across, r - upper) * along, axis=-2) for r in range(lower + upper + 1)]
+    return FUNCTIONS[np.stack](rows, axis=-2)
 
 
 def _pull_banded_side(ct: Any, bands: Any, lower: int, upper: int) -> Any:
@@ -60,12 +62,22 @@ def _pull_banded_side(ct: Any, bands: Any, lower: int, upper: int) -> Any:
 
 def _banded_aval(avals: tuple[Aval, ...], params: Params) -> Aval:
     bands, b = avals
-    if bands.shape[0] != params["lower"] + params["upper"] + 1 or bands.shape[1] != b.shape[0]:
+    count = params["lower"] + params["upper"] + 1
+    if bands.shape[:-2] != b.shape[:-2] or bands.shape[-2:] != (count, b.shape[-2]):
         raise ShapeError(
             f"solve_banded: bands {bands} and right-hand sides {b} do not fit "
             f"{params['lower']} lower and {params['upper']} upper diagonals"
         )
     return b
+
+
+def solve_each_banded(solver, diagonals, bands, b):  # type: ignore[no-untyped-def]
+    """Solve stacks of banded systems one by one with SciPy's solver for one."""
+
+    def solve_one(bands, b):  # type: ignore[no-untyped-def]
+        return solver(diagonals, bands, b, check_finite=False)
+
+    return each_matrix(solve_one, bands, b)  # type: ignore[no-untyped-call]
 
 
 solve_banded_p: Primitive = register(
@@ -74,10 +86,14 @@ solve_banded_p: Primitive = register(
         kind=Kind.LIBRARY,
         dtypes="fc",
         abstract_eval=_banded_aval,
-        py="linalg.solve_banded(({lower}, {upper}), {0}, {1}, check_finite=False)",
+        py="solve_each_banded(linalg.solve_banded, ({lower}, {upper}), {0}, {1})",
+        helpers=(each_matrix, solve_each_banded),
         vjps=(
             _pull_bands,
             lambda ct, out, bands, b, *, lower, upper: _pull_banded_side(ct, bands, lower, upper),
+        ),
+        batcher=batch_stacked(
+            lambda bands, b, **params: bind(solve_banded_p, *broadcast_stacks(bands, b), **params)
         ),
         doc="Solutions of banded systems, given by their diagonals.",
     )
@@ -124,18 +140,29 @@ def solveh_banded(
     return solve_banded((count, count), bands, b)
 
 
+def row_order(pivots):  # type: ignore[no-untyped-def]
+    """Return the permutations that LAPACK's row exchanges make."""
+    order = xp.empty(pivots.shape, xp.int64)
+    order[...] = xp.arange(pivots.shape[-1])
+    for place in xp.ndindex(pivots.shape[:-1]):
+        for row, other in enumerate(pivots[place]):
+            order[place][[row, other]] = order[place][[other, row]]
+    return order
+
+
 def packed_lu(factorize, a):  # type: ignore[no-untyped-def]
-    """Return packed LU factors of a square matrix, LAPACK's row exchanges and the permutation."""
-    lu, pivots = factorize(a, check_finite=False)
-    order = xp.arange(lu.shape[0])
-    for row, other in enumerate(pivots):
-        order[[row, other]] = order[[other, row]]
-    return lu, pivots.astype(xp.int32), order.astype(xp.int64)
+    """Return packed LU factors of square matrices, LAPACK's row exchanges and the permutations."""
+    factors = xp.empty(a.shape, a.dtype)
+    pivots = xp.empty(a.shape[:-1], xp.int32)
+    for place in xp.ndindex(a.shape[:-2]):
+        factors[place], pivots[place] = factorize(a[place], check_finite=False)
+    return factors, pivots, row_order(pivots)  # type: ignore[no-untyped-call]
 
 
 def _lu_avals(avals: tuple[Aval, ...], params: Params) -> tuple[Aval, Aval, Aval]:
-    (n, _), dtype = avals[0].shape, avals[0].dtype
-    return Aval((n, n), dtype), Aval((n,), np.dtype(np.int32)), Aval((n,), np.dtype(np.int64))
+    shape = avals[0].shape
+    pivots, order = np.dtype(np.int32), np.dtype(np.int64)
+    return avals[0], Aval(shape[:-1], pivots), Aval(shape[:-1], order)
 
 
 def _unit_lower(lu: Any) -> Any:
@@ -154,7 +181,8 @@ def _lu_rule(ct: Any, out: Any, a: Any) -> Any:
     inner_u = keep_upper(matmul(keep_upper(packed), matrix_transpose(keep_upper(lu))))
     left = triangular_solution(matrix_transpose(lu), inner_l + inner_u, False, True)
     pulled = matrix_transpose(triangular_solution(lu, matrix_transpose(left), False))
-    return pulled[FUNCTIONS[np.argsort](order)]
+    back = FUNCTIONS[np.argsort](order, axis=-1)
+    return FUNCTIONS[np.take_along_axis](pulled, rows(back), -2)
 
 
 lu_p: Primitive = register(
@@ -165,19 +193,12 @@ lu_p: Primitive = register(
         multiple=True,
         abstract_eval=_lu_avals,
         py="packed_lu(linalg.lu_factor, {0})",
-        helpers=(packed_lu,),
+        helpers=(row_order, packed_lu),
         vjps=(_lu_rule,),
-        doc="LU factors of a square matrix in one, row exchanges, and the permutation they make.",
+        batcher=batch_stacked(lambda a: bind(lu_p, a)),
+        doc="LU factors of square matrices in one, row exchanges, and the permutation they make.",
     )
 )
-
-
-def row_order(pivots):  # type: ignore[no-untyped-def]
-    """Return the permutation that LAPACK's row exchanges make."""
-    order = xp.arange(len(pivots))
-    for row, other in enumerate(pivots):
-        order[[row, other]] = order[[other, row]]
-    return order.astype(xp.int64)
 
 
 pivot_order_p: Primitive = register(
@@ -189,6 +210,7 @@ pivot_order_p: Primitive = register(
         py="row_order({0})",
         helpers=(row_order,),
         vjps=(ZERO,),
+        batcher=lambda size, batched, operands: bind(pivot_order_p, operands[0]),
         doc="The permutation that LAPACK's row exchanges make.",
     )
 )
