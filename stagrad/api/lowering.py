@@ -10,6 +10,7 @@ from stagrad.codegen import emit_numpy
 from stagrad.config import VERIFY
 from stagrad.ir import Graph
 from stagrad.ir.kernel import Schedule
+from stagrad.ir.kernel_info import KernelInfo, kernel_infos
 from stagrad.passes import PIPELINE, Lowering, lower
 from stagrad.passes.recognize import recognize
 from stagrad.passes.reverse import reverse
@@ -23,6 +24,7 @@ class Lowered:
     - graph: the graph as traced and differentiated, before any optimisation.
     - stages: name → graph as traced (`trace`) and after each pass, `recognize` and `reverse` first.
     - schedule: kernels, library calls and the memory plan.
+    - kernels: what each of them costs.
     - source: the emitted module's text.
     """
 
@@ -69,6 +71,11 @@ class Lowered:
     def schedule(self) -> Schedule:
         """Kernels, library calls and the memory plan."""
         return self._lowering.schedule
+
+    @property
+    def kernels(self) -> tuple[KernelInfo, ...]:
+        """What each step costs: iteration space, bytes, scalar operations, source lines."""
+        return kernel_infos(self.schedule)
 
     @functools.cached_property
     def source(self) -> str:

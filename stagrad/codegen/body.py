@@ -3,6 +3,7 @@
 import linecache
 import os
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from stagrad.codegen.expression import Text
@@ -54,10 +55,10 @@ class Body:
         self._inlined.add(name)
         return pending.text
 
-    def release(self, names: list[str]) -> None:
-        """Let go of values that no later line reads; one written inside an expression has no name."""
+    def release(self, names: Iterable[str]) -> None:
+        """Let go of values that no later line reads; one inside an expression has no name."""
         self.flush()
-        bound = [name for name in names if name not in self._inlined]
+        bound = [name for name in dict.fromkeys(names) if name not in self._inlined]
         if bound:
             self.statement(f"del {', '.join(bound)}", None)
 

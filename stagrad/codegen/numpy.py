@@ -3,7 +3,7 @@
 import inspect
 import re
 import textwrap
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
 from stagrad.codegen.blocks import BlockFunction, in_blocks
@@ -56,6 +56,7 @@ class _Module:
         self.names = Names(_all_names(schedule))
         self.functions: list[str] = []
         self.repeated: dict[str, Text] = {}
+        self.sharers = _sharers(schedule)
 
     def text(self) -> str:
         """Return the whole module."""
@@ -111,8 +112,8 @@ class _Module:
             text = apply(step.primitive, (operand,), step.params)
             self.body.assign(step.result.name, text, step.node)
         elif isinstance(step, Copy):
-            operand = self._operand(step.operand, step.result.node).text
-            text = Text(f"np.array({operand})")
+            copied = self._operand(step.operand, step.result.node).text
+            text = Text(f"np.array({copied})")
             self.body.assign(step.result.name, text, step.result.node, inline=False)
         else:
             self.body.assign(step.result.name, _filled(step), step.result.node, inline=False)
@@ -160,9 +161,9 @@ class _Module:
         self.body.statement(numpy_text(text), step.node)
 
     def _release(self, released: tuple[Buffer, ...]) -> None:
-        names = [buffer.name for buffer in released if buffer.aval.nbytes >= RELEASED_BYTES]
-        if names:
-            self.body.release(names)
+        large = [buffer for buffer in released if buffer.aval.nbytes >= RELEASED_BYTES]
+        if large:
+            self.body.release(name for root in large for name in self.sharers[root])
 
     def _returned(self, buffer: Buffer) -> str:
         text = self.body.read(buffer.name, None)
@@ -191,6 +192,15 @@ def _all_names(schedule: Schedule) -> Iterator[str]:
         yield from (buffer.name for buffer in writes(step))
         if isinstance(step, Kernel):
             yield from (item.name for item in step.statements if not isinstance(item, Store))
+
+
+def _sharers(schedule: Schedule) -> dict[Buffer, list[str]]:
+    """Return the names of all buffers that share each buffer's memory, its own first."""
+    sharers: dict[Buffer, list[str]] = defaultdict(list)
+    for step in schedule.steps:
+        for buffer in writes(step):
+            sharers[schedule.roots.get(buffer, buffer)].append(buffer.name)
+    return sharers
 
 
 def _repeats(step: View) -> bool:

@@ -55,6 +55,7 @@ matmul_p = register(
         kind=Kind.CONTRACTION,
         abstract_eval=_product_aval,
         py="xp.matmul({0}, {1})",
+        infix="@",
         vjps=(
             lambda ct, out, a, b: product(ct, matrix_transpose(b)),
             lambda ct, out, a, b: product(matrix_transpose(a), ct),
