@@ -38,7 +38,8 @@ def lists() -> dict[str, list[str]]:
         for name in UFUNCS
         if is_ufunc(special, name) and not is_ufunc(np, name)
     ]
-    for dotted in SCIPY:
+    for name in SCIPY:
+        dotted = re.sub(r"^(scipy\.fft)\._\w+\.", r"\1.", name)
         module = ".".join(dotted.split(".")[:2])
         if dotted.startswith("numpy.vectorize."):
             found["Functions"].append("np.vectorize")

@@ -169,7 +169,7 @@ def _norm(norm: str | None, name: str) -> str:
     return norm
 
 
-def _fit(a: Any, n: int, axis: int, name: str) -> Any:
+def fit(a: Any, n: int, axis: int, name: str) -> Any:
     """Cut or pad with zeros, so that an axis has the extent `n`."""
     if n < 1:
         raise ShapeError(f"{name}: invalid number of FFT data points ({n}) specified along {axis}")
@@ -181,7 +181,7 @@ def _fit(a: Any, n: int, axis: int, name: str) -> Any:
     return pad(a, _with_extent(aval, axis, n), region)
 
 
-def _axes(a: Any, s: Any, axes: Any, name: str) -> tuple[list[int | None], tuple[int, ...]]:
+def axes_of(a: Any, s: Any, axes: Any, name: str) -> tuple[list[int | None], tuple[int, ...]]:
     """Return for each axis to transform the extent asked for, and the axes, as NumPy reads them."""
     ndim = aval_of(a).ndim
     if axes is None:
@@ -199,10 +199,10 @@ def _axes(a: Any, s: Any, axes: Any, name: str) -> tuple[list[int | None], tuple
 
 def _transform(record: Primitive, a: Any, s: Any, axes: Any, norm: str | None, name: str) -> Any:
     a = _operand(a)
-    lengths, numbers = _axes(a, s, axes, name)
+    lengths, numbers = axes_of(a, s, axes, name)
     norm = _norm(norm, name)
     for n, axis in zip(lengths, numbers, strict=True):
-        a = _fit(a, aval_of(a).shape[axis] if n is None else n, axis, name)
+        a = fit(a, aval_of(a).shape[axis] if n is None else n, axis, name)
     if len(set(numbers)) == len(numbers):
         return bind(record, a, axes=numbers, norm=norm) if numbers else _operand(a, "c")
     for axis in reversed(numbers):
@@ -258,8 +258,8 @@ def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: No
     a = _operand(a)
     if aval_of(a).dtype.kind == "c":
         raise TypeError(f"rfft: {aval_of(a)} is not real; use fft, or np.real first")
-    (length,), (axis,) = _axes(a, None if n is None else (n,), (axis,), "rfft")
-    a = _fit(a, aval_of(a).shape[axis] if length is None else length, axis, "rfft")
+    (length,), (axis,) = axes_of(a, None if n is None else (n,), (axis,), "rfft")
+    a = fit(a, aval_of(a).shape[axis] if length is None else length, axis, "rfft")
     return bind(rfft_p, a, axis=axis, norm=_norm(norm, "rfft"))
 
 
@@ -267,12 +267,12 @@ def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: No
 def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: None = None) -> Any:
     """Inverse of `rfft`, as `numpy.fft.irfft`; `n` is the number of real results."""
     a = _operand(a, "c")
-    (length,), (axis,) = _axes(a, None if n is None else (n,), (axis,), "irfft")
+    (length,), (axis,) = axes_of(a, None if n is None else (n,), (axis,), "irfft")
     if length is None:
         length = 2 * (aval_of(a).shape[axis] - 1)
     if length < 1:
         raise ShapeError(f"irfft: invalid number of FFT data points ({length}) specified")
-    a = _fit(a, length // 2 + 1, axis, "irfft")
+    a = fit(a, length // 2 + 1, axis, "irfft")
     return bind(irfft_p, a, n=length, axis=axis, norm=_norm(norm, "irfft"))
 
 
@@ -294,7 +294,7 @@ def rfftn(
 ) -> Any:
     """Fourier transform of real numbers over several axes, as `numpy.fft.rfftn`."""
     a = _operand(a)
-    lengths, numbers = _axes(a, s, axes, "rfftn")
+    lengths, numbers = axes_of(a, s, axes, "rfftn")
     half = rfft(a, lengths[-1], numbers[-1], norm)
     return _transform(fft_p, half, _shape(half, lengths, numbers), numbers[:-1], norm, "rfftn")
 
@@ -312,7 +312,7 @@ def irfftn(
 ) -> Any:
     """Inverse of `rfftn`, as `numpy.fft.irfftn`."""
     a = _operand(a, "c")
-    lengths, numbers = _axes(a, s, axes, "irfftn")
+    lengths, numbers = axes_of(a, s, axes, "irfftn")
     whole = _transform(ifft_p, a, _shape(a, lengths, numbers), numbers[:-1], norm, "irfftn")
     return irfft(whole, lengths[-1], numbers[-1], norm)
 
