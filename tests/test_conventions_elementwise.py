@@ -165,6 +165,13 @@ SELECTED = [
         ("logit", special.logit, 1.0),
         ("erfinv", special.erfinv, 1.0),
         ("xlogy", lambda x: special.xlogy(1, x - 1), 1.0),
+        ("a product with a pole", lambda x: (x - 1) * np.log(x - 1), 1.0),
+        ("a square of a pole", lambda x: np.log(x - 1) ** 2 + (1 / (x - 1)) ** 3, 1.0),
+        ("a wave to a pole", lambda x: np.sin(1 / (x - 1)) + np.cos(np.log(x - 1)), 1.0),
+        ("bounded functions of NaN", lambda x: np.tanh(np.sqrt(-x)) + special.erf(np.log(-x)), 2.0),
+        ("an oscillating product", lambda x: (x - 1) ** 2 * np.sin(1 / (x - 1)), 1.0),
+        ("a logistic function of a pole", lambda x: special.expit(-1 / (x - 1) ** 2), 1.0),
+        ("a quotient at its gap", lambda x: np.sin(x - 1) / (x - 1), 1.0),
     ]
 ] + [
     at("where with an integer condition", lambda x: np.where(np.array([2, 0, -1]), x, 5),
@@ -239,6 +246,12 @@ def second(function, x):
         ("sinc at zero", np.sinc, 0.0, -(pi**2) / 3),
         ("square root of a square", lambda x: np.sqrt(x * x), 2.0, 0.0),
         ("where at its seam", lambda x: np.where(x > 0, x**3, x * x), 0.0, 2.0),
+        (
+            "where beside a product with a pole",
+            lambda x: np.where(x > 0, x * np.log(x), x * x),
+            0.0,
+            2.0,
+        ),
         ("where beside a pole", lambda x: np.where(x >= 0, x * x, np.log(x)), 0.0, 2.0),
         ("logaddexp at a tie", lambda x: np.logaddexp(x, 0.0), 0.0, 0.25),
         ("logaddexp far out", lambda x: np.logaddexp(x, 0.0), 800.0, 0.0),

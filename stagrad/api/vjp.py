@@ -19,6 +19,7 @@ from stagrad.api.outputs import Outputs, per_function
 from stagrad.api.program import Program, Result, primal_program
 from stagrad.api.signature import Parameters, Signature
 from stagrad.ir import Aval, Graph, aval_of, is_inexact
+from stagrad.passes.masks import settle_masks
 from stagrad.passes.recognize import recognize
 from stagrad.passes.reverse import reverse
 from stagrad.passes.split import split
@@ -93,6 +94,9 @@ class _Halves:
         self.traced = traced = with_constant_outputs(traced)
         self.outputs = Outputs(traced)
         joint = reverse(recognize(traced.graph), wrt, self.outputs.places)
+        if current_trace() is None:
+            # What the backward half takes in may be infinite where the arguments are not.
+            joint = settle_masks(joint)
         halves = split(joint, len(self.outputs.places), len(wrt))
         self.residuals = halves.residuals
         self.forward = _Half(halves.forward, "forward")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from stagrad.ir.aval import Aval
+from stagrad.ir.facts import Facts
 from stagrad.ir.index import Index
 from stagrad.ir.literal import Literal
 
@@ -80,6 +81,9 @@ class Primitive:
     - infix: Python's operator for the operation, for emitted text only: `+`, or a prefix `-`.
     - helpers: plain functions the `py` text calls; their source is pasted into emitted modules.
     - linear: the operation is linear in all differentiable operands jointly.
+    - facts: `(facts of each operand, **params) -> Facts`, what holds for every element of the result
+      whatever the numbers; nothing where absent, except that what moves, folds or contracts finite
+      numbers is finite.
     """
 
     name: str
@@ -101,6 +105,7 @@ class Primitive:
     infix: str | None = None
     helpers: tuple[Callable[..., Any], ...] = ()
     linear: bool = False
+    facts: Callable[..., Facts] | None = None
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

@@ -1,16 +1,17 @@
 """Arithmetic: `+ - *`, division in all its forms, comparison, and the masked products of rules."""
 
-from collections.abc import Callable
 from typing import Any
 
-from stagrad.ir import ZERO, aval_of
+from stagrad.ir import ZERO, aval_of, facts
 from stagrad.ops.define import FLOATS, INTEGERS, REALS, UFUNCS, Operation, elementwise
 
 masked_multiply: Operation
 masked_divide: Operation
+masked_product: Operation
 
 add_p, add = elementwise(
     "add",
+    facts=facts.total,
     infix="+",
     c="{0} + {1}",
     vjps=(lambda ct, out, x, y: ct, lambda ct, out, x, y: ct),
@@ -20,6 +21,7 @@ add_p, add = elementwise(
 
 subtract_p, subtract = elementwise(
     "subtract",
+    facts=facts.difference,
     infix="-",
     c="{0} - {1}",
     vjps=(lambda ct, out, x, y: ct, lambda ct, out, x, y: -ct),
@@ -29,14 +31,19 @@ subtract_p, subtract = elementwise(
 
 multiply_p, multiply = elementwise(
     "multiply",
+    facts=facts.product,
     infix="*",
     c="{0} * {1}",
-    vjps=(lambda ct, out, x, y: ct * y, lambda ct, out, x, y: ct * x),
+    vjps=(
+        lambda ct, out, x, y: masked_multiply(ct, y),
+        lambda ct, out, x, y: masked_multiply(ct, x),
+    ),
     doc="Product of two numbers.",
 )
 
 negative_p, negative = elementwise(
     "negative",
+    facts=facts.opposite,
     infix="-",
     c="-{0}",
     vjps=(lambda ct, out, x: -ct,),
@@ -46,6 +53,7 @@ negative_p, negative = elementwise(
 
 positive_p, positive = elementwise(
     "positive",
+    facts=facts.one_of,
     infix="+",
     c="{0}",
     vjps=(lambda ct, out, x: ct,),
@@ -54,58 +62,55 @@ positive_p, positive = elementwise(
 )
 
 
-def _masked_tangent(
-    along_first: Callable[..., Any], along_second: Callable[..., Any]
-) -> Callable[..., Any]:
-    """Return the forward rule of a masked product: the cotangent masks both of its terms."""
-
-    def jvp(primals: Any, tangents: Any, out: Any) -> Any:
-        rules = zip((along_first, along_second), tangents, strict=True)
-        terms = [rule(tangent, out, *primals) for rule, tangent in rules if tangent is not None]
-        return terms[0] if len(terms) == 1 else terms[0] + terms[1]
-
-    return jvp
-
-
 # A zero cotangent means "the result does not depend on this": it must contribute zero even where
 # the partial derivative is infinite or NaN (the branch that `where` did not select). The derivative
-# of the product with respect to the cotangent is the plain partial, so second derivatives survive.
+# of the product with respect to the cotangent is the plain partial, so second derivatives survive;
+# with respect to the partial it is the cotangent, and there a zero on either side decides.
 masked_multiply_p, masked_multiply = elementwise(
     "masked_multiply",
+    facts=facts.product,
     is_ufunc=False,
     dtypes=FLOATS,
     py="xp.where({0} == 0, {0}, {0} * {1})",
     c="({0} == 0 ? {0} : {0} * {1})",
     vjps=(
         lambda ct, out, cotangent, partial: masked_multiply(ct, partial),
-        lambda ct, out, cotangent, partial: masked_multiply(ct, cotangent),
-    ),
-    jvp=_masked_tangent(
-        lambda tangent, out, cotangent, partial: masked_multiply(tangent, partial),
-        lambda tangent, out, cotangent, partial: masked_multiply(cotangent, tangent),
+        lambda ct, out, cotangent, partial: masked_product(ct, cotangent),
     ),
     doc="Cotangent times partial derivative, zero where the cotangent is zero.",
 )
 
 masked_divide_p, masked_divide = elementwise(
     "masked_divide",
+    facts=facts.quotient,
     is_ufunc=False,
     dtypes=FLOATS,
     py="xp.where({0} == 0, {0}, {0} / {1})",
     c="({0} == 0 ? {0} : {0} / {1})",
     vjps=(
         lambda ct, out, cotangent, y: masked_divide(ct, y),
-        lambda ct, out, cotangent, y: masked_multiply(ct, -masked_divide(out, y)),
-    ),
-    jvp=_masked_tangent(
-        lambda tangent, out, cotangent, y: masked_divide(tangent, y),
-        lambda tangent, out, cotangent, y: masked_multiply(out, -tangent / y),
+        lambda ct, out, cotangent, y: masked_product(ct, -masked_divide(out, y)),
     ),
     doc="Cotangent over a number, zero where the cotangent is zero.",
 )
 
+masked_product_p, masked_product = elementwise(
+    "masked_product",
+    facts=facts.product,
+    is_ufunc=False,
+    dtypes=FLOATS,
+    py="xp.where(({0} == 0) | ({1} == 0), 0, {0} * {1})",
+    c="({0} == 0 || {1} == 0 ? 0 : {0} * {1})",
+    vjps=(
+        lambda ct, out, x, y: masked_product(ct, y),
+        lambda ct, out, x, y: masked_product(ct, x),
+    ),
+    doc="Product of two cotangents, zero where either is zero.",
+)
+
 divide_p, _divide = elementwise(
     "divide",
+    facts=facts.quotient,
     infix="/",
     c="{0} / {1}",
     dtypes=FLOATS,
@@ -126,6 +131,7 @@ def _reciprocal_rule(ct: Any, out: Any, x: Any) -> Any:
 
 reciprocal_p, reciprocal = elementwise(
     "reciprocal",
+    facts=facts.inverse,
     c={"iu": "1.0 / {0}", "fc": "1 / {0}"},
     vjps=(_reciprocal_rule,),
     doc="One over a number.",
@@ -141,6 +147,11 @@ def divide(x: Any, y: Any) -> Any:
 
 UFUNCS["divide"] = divide
 
+
+def _rounded_quotient(x: facts.Facts, y: facts.Facts) -> facts.Facts:
+    return facts.Facts(finite=facts.quotient(x, y).finite)
+
+
 # C's % and fmod take the sign of the dividend, Python's remainder that of the divisor. Division of
 # integers by zero gives zero, and dividing the smallest integer by -1 must not trap.
 _FMOD = "fmod({0}, {1})"
@@ -149,6 +160,7 @@ _INTEGER_OPPOSITE = "({0} % {1} != 0 && ({0} < 0) != ({1} < 0))"
 
 floor_divide_p, floor_divide = elementwise(
     "floor_divide",
+    facts=_rounded_quotient,
     infix="//",
     dtypes=REALS,
     c={
@@ -163,6 +175,7 @@ floor_divide_p, floor_divide = elementwise(
 
 remainder_p, remainder = elementwise(
     "remainder",
+    facts=_rounded_quotient,
     infix="%",
     dtypes=REALS,
     c={
@@ -179,6 +192,7 @@ remainder_p, remainder = elementwise(
 
 fmod_p, fmod = elementwise(
     "fmod",
+    facts=_rounded_quotient,
     dtypes=REALS,
     c={
         "i": "({1} == 0 || {1} == -1 ? 0 : {0} % {1})",

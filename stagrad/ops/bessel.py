@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.ir import NOT_DIFFERENTIABLE, Primitive, aval_of
+from stagrad.ir import NOT_DIFFERENTIABLE, Primitive, aval_of, facts
 from stagrad.ops.arithmetic import masked_multiply
 from stagrad.ops.complex import sign
 from stagrad.ops.define import FLOATS, Operation, elementwise, implements
@@ -48,7 +48,9 @@ ive_p, ive = elementwise(
     c=None,
     vjps=(
         NOT_DIFFERENTIABLE,
-        lambda ct, out, v, x: ct * (0.5 * (ive(v - 1, x) + ive(v + 1, x)) - sign(x) * out),
+        lambda ct, out, v, x: masked_multiply(
+            ct, 0.5 * (ive(v - 1, x) + ive(v + 1, x)) - sign(x) * out
+        ),
     ),
     doc="Modified Bessel function of the first kind times exp(-|x|).",
 )
@@ -66,17 +68,19 @@ kve_p, kve = elementwise(
 
 j0_p, j0 = elementwise(
     "j0",
+    facts=facts.regular,
     dtypes="f",
     c="(isinf({0}) ? NAN : j0({0}))",
-    vjps=(lambda ct, out, x: ct * -j1(x),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, -j1(x)),),
     doc="Bessel function of the first kind of order zero.",
 )
 
 j1_p, j1 = elementwise(
     "j1",
+    facts=facts.regular,
     dtypes="f",
     c="(isinf({0}) ? NAN : j1({0}))",
-    vjps=(lambda ct, out, x: ct * (0.5 * (j0(x) - jv(2, x))),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, 0.5 * (j0(x) - jv(2, x))),),
     doc="Bessel function of the first kind of order one.",
 )
 
@@ -114,17 +118,19 @@ i1_p, i1 = elementwise(
 
 i0e_p, i0e = elementwise(
     "i0e",
+    facts=facts.regular_nonnegative,
     dtypes="f",
     c=None,
-    vjps=(lambda ct, out, x: ct * (i1e(x) - sign(x) * out),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, i1e(x) - sign(x) * out),),
     doc="i0 times exp(-|x|).",
 )
 
 i1e_p, i1e = elementwise(
     "i1e",
+    facts=facts.regular,
     dtypes="f",
     c=None,
-    vjps=(lambda ct, out, x: ct * (0.5 * (i0e(x) + ive(2, x)) - sign(x) * out),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, 0.5 * (i0e(x) + ive(2, x)) - sign(x) * out),),
     doc="i1 times exp(-|x|).",
 )
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy as xp
 
 from stagrad.errors import UnsupportedError
-from stagrad.ir import aval_of
-from stagrad.ops.arithmetic import masked_divide, multiply
+from stagrad.ir import aval_of, facts
+from stagrad.ops.arithmetic import masked_divide, masked_multiply
 from stagrad.ops.define import FUNCTIONS, REALS, Operation, elementwise, implements
 from stagrad.ops.movement import astype
 from stagrad.ops.promote import DTypes, common_loop
@@ -33,6 +33,7 @@ def _as_complex(x: Any, like: Any) -> Any:
 
 real_p, _real_part = elementwise(
     "real",
+    facts=facts.regular,
     is_ufunc=False,
     dtypes="c",
     loop=_part_loop,
@@ -46,6 +47,7 @@ real_p, _real_part = elementwise(
 
 imag_p, _imaginary_part = elementwise(
     "imag",
+    facts=facts.regular,
     is_ufunc=False,
     dtypes="c",
     loop=_part_loop,
@@ -88,6 +90,7 @@ def _complex_loop(operand_types: tuple[Any, ...]) -> DTypes:
 
 make_complex_p, make_complex = elementwise(
     "make_complex",
+    facts=facts.regular,
     is_ufunc=False,
     dtypes=REALS,
     loop=_complex_loop,
@@ -101,6 +104,7 @@ make_complex_p, make_complex = elementwise(
 
 conjugate_p, conjugate = elementwise(
     "conjugate",
+    facts=facts.one_of,
     c={"c": "conj({0})", "iuf": "{0}"},
     vjps=(lambda ct, out, z: conjugate(ct),),
     linear=True,
@@ -109,11 +113,14 @@ conjugate_p, conjugate = elementwise(
 
 
 def _absolute_rule(ct: Any, out: Any, z: Any) -> Any:
-    return multiply(ct, conjugate(sign(z)) if aval_of(z).dtype.kind == "c" else sign(z))
+    direction = sign(z)
+    is_complex = aval_of(z).dtype.kind == "c"
+    return masked_multiply(ct, conjugate(direction) if is_complex else direction)
 
 
 absolute_p, absolute = elementwise(
     "absolute",
+    facts=facts.magnitude,
     c={"b": "{0}", "i": "({0} < 0 ? -{0} : {0})", "u": "{0}", "fc": "fabs({0})"},
     vjps=(_absolute_rule,),
     doc="The distance from zero; its slope at zero is zero.",
@@ -124,12 +131,13 @@ def _sign_rule(ct: Any, out: Any, z: Any) -> Any:
     if aval_of(z).dtype.kind != "c":
         return None
     # With s = z/|z|, a change dz turns s by ds = i s Im(conj(s) dz) / |z|.
-    turn = make_complex(0.0, imag(ct * out))
+    turn = make_complex(0.0, imag(masked_multiply(ct, out)))
     return masked_divide(turn * conjugate(out), _as_complex(absolute(z), z))
 
 
 sign_p, sign = elementwise(
     "sign",
+    facts=facts.one_of,
     dtypes="iufc",
     c={
         "iu": "(({0} > 0) - ({0} < 0))",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as xp
 
+from stagrad.ir import facts
 from stagrad.ops.arithmetic import masked_divide, masked_multiply
 from stagrad.ops.define import FLOATS, elementwise, float_loop
 from stagrad.ops.selection import select
@@ -17,6 +18,7 @@ LOG_10 = math.log(10.0)
 
 exp_p, exp = elementwise(
     "exp",
+    facts=facts.exponential,
     dtypes=FLOATS,
     c="exp({0})",
     vjps=(lambda ct, out, x: masked_multiply(ct, out),),
@@ -25,6 +27,7 @@ exp_p, exp = elementwise(
 
 exp2_p, exp2 = elementwise(
     "exp2",
+    facts=facts.exponential,
     dtypes=FLOATS,
     c={"f": "exp2({0})", "c": f"exp({LOG_2!r} * {{0}})"},
     vjps=(lambda ct, out, x: masked_multiply(ct, LOG_2 * out),),
@@ -43,6 +46,7 @@ expm1_p, expm1 = elementwise(
 # A reciprocal has powers for derivatives, which grow slower than those of a quotient.
 log_p, log = elementwise(
     "log",
+    facts=facts.logarithm,
     dtypes=FLOATS,
     c="log({0})",
     vjps=(lambda ct, out, x: masked_multiply(ct, 1 / x),),
@@ -51,6 +55,7 @@ log_p, log = elementwise(
 
 log2_p, log2 = elementwise(
     "log2",
+    facts=facts.logarithm,
     dtypes=FLOATS,
     c={"f": "log2({0})", "c": f"(log({{0}}) / {LOG_2!r})"},
     vjps=(lambda ct, out, x: masked_divide(ct, LOG_2 * x),),
@@ -59,6 +64,7 @@ log2_p, log2 = elementwise(
 
 log10_p, log10 = elementwise(
     "log10",
+    facts=facts.logarithm,
     dtypes=FLOATS,
     c={"f": "log10({0})", "c": f"(log({{0}}) / {LOG_10!r})"},
     vjps=(lambda ct, out, x: masked_divide(ct, LOG_10 * x),),
@@ -77,12 +83,13 @@ log1p_p, log1p = elementwise(
 # Where exp(-x) overflows, one over infinity is the right zero.
 expit_p, expit = elementwise(
     "expit",
+    facts=facts.regular_nonnegative,
     is_ufunc=False,
     dtypes="f",
     loop=float_loop,
     py="1 / (1 + xp.exp(-{0}))",
     c="1 / (1 + exp(-{0}))",
-    vjps=(lambda ct, out, x: ct * (out * (1 - out)),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, out * (1 - out)),),
     doc="The logistic function 1 / (1 + exp(-x)), at its limits without overflow.",
 )
 
@@ -95,13 +102,14 @@ def stable_softplus(x: xp.ndarray) -> xp.ndarray:
 
 softplus_p, softplus = elementwise(
     "softplus",
+    facts=facts.regular_nonnegative,
     is_ufunc=False,
     dtypes="f",
     loop=float_loop,
     py="stable_softplus({0})",
     helpers=(stable_softplus,),
     c="({0} != {0} ? {0} : fmax({0}, 0) + log1p(exp(-fabs({0}))))",
-    vjps=(lambda ct, out, x: ct * expit(x),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, expit(x)),),
     doc="log(1 + exp(x)) without overflow.",
 )
 
@@ -109,6 +117,7 @@ softplus_p, softplus = elementwise(
 # Its slopes are one at equal numbers too, which those of `where(x == y, 0, x - y)` would not be.
 level_difference_p, level_difference = elementwise(
     "level_difference",
+    facts=facts.difference,
     is_ufunc=False,
     dtypes="f",
     py="xp.where({0} == {1}, 0, {0} - {1})",
@@ -120,11 +129,13 @@ level_difference_p, level_difference = elementwise(
 
 def _share(ct: Any, x: Any, y: Any, scale: float) -> Any:
     """Return the part of `ct` that goes to `x` of log(exp(x) + exp(y)); none where x is -inf."""
-    return ct * select(x == -math.inf, 0, expit(scale * level_difference(x, y)))
+    share = expit(scale * level_difference(x, y))
+    return masked_multiply(ct, select(x == -math.inf, 0, share))
 
 
 logaddexp_p, logaddexp = elementwise(
     "logaddexp",
+    facts=facts.regular,
     dtypes="f",
     c=f"({{0}} == {{1}} ? {{0}} + {LOG_2!r} : {{0}} != {{0}} || {{1}} != {{1}} ? {{0}} + {{1}} : "
     "fmax({0}, {1}) + log1p(exp(-fabs({0} - {1}))))",
@@ -137,6 +148,7 @@ logaddexp_p, logaddexp = elementwise(
 
 logaddexp2_p, logaddexp2 = elementwise(
     "logaddexp2",
+    facts=facts.regular,
     dtypes="f",
     c=f"({{0}} == {{1}} ? {{0}} + 1 : {{0}} != {{0}} || {{1}} != {{1}} ? {{0}} + {{1}} : "
     f"fmax({{0}}, {{1}}) + log1p(exp2(-fabs({{0}} - {{1}}))) / {LOG_2!r})",

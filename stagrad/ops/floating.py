@@ -1,6 +1,7 @@
 """Signs, steps and neighbours of floating-point numbers, and the value whose derivative stops."""
 
-from stagrad.ir import ZERO
+from stagrad.ir import ZERO, facts
+from stagrad.ops.arithmetic import masked_multiply
 from stagrad.ops.complex import sign
 from stagrad.ops.define import Operation, elementwise
 from stagrad.ops.selection import select
@@ -9,22 +10,25 @@ copysign: Operation
 
 fabs_p, fabs = elementwise(
     "fabs",
+    facts=facts.magnitude,
     dtypes="f",
     c="fabs({0})",
-    vjps=(lambda ct, out, x: ct * sign(x),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, sign(x)),),
     doc="The distance of a real number from zero, as a float.",
 )
 
 copysign_p, copysign = elementwise(
     "copysign",
+    facts=facts.regular,
     dtypes="f",
     c="copysign({0}, {1})",
-    vjps=(lambda ct, out, x, y: ct * (sign(x) * copysign(1, y)), ZERO),
+    vjps=(lambda ct, out, x, y: masked_multiply(ct, sign(x) * copysign(1, y)), ZERO),
     doc="The first number with the sign of the second; its slope at zero is zero.",
 )
 
 heaviside_p, heaviside = elementwise(
     "heaviside",
+    facts=facts.regular,
     dtypes="f",
     c="({0} != {0} ? {0} : {0} == 0 ? {1} : {0} > 0)",
     vjps=(ZERO, lambda ct, out, x, at_zero: select(x == 0, ct, 0)),
@@ -49,6 +53,7 @@ spacing_p, spacing = elementwise(
 
 stop_gradient_p, stop_gradient = elementwise(
     "stop_gradient",
+    facts=facts.one_of,
     is_ufunc=False,
     py="xp.copy({0})",
     c="{0}",

@@ -17,6 +17,7 @@ from stagrad.ir import (
     Primitive,
     aval_of,
     bind,
+    facts,
     format_param,
     register,
 )
@@ -34,6 +35,7 @@ def _astype_rule(ct: Any, out: Any, x: Any, *, dtype: np.dtype, weak: bool) -> A
 astype_p = register(
     Primitive(
         name="astype",
+        facts=facts.one_of,
         kind=Kind.ELEMENTWISE,
         abstract_eval=lambda avals, params: Aval(avals[0].shape, params["dtype"], params["weak"]),
         py=lambda params, arity: f"xp.asarray({{0}}, dtype={format_param(params['dtype'])})",
@@ -197,12 +199,17 @@ def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(int(axis) for axis in np.argsort(axes))
 
 
+def _transpose_text(params: Params, arity: int) -> str:
+    axes = params["axes"]
+    return "{0}.T" if axes == tuple(range(len(axes)))[::-1] else "xp.transpose({0}, {axes})"
+
+
 transpose_p = register(
     Primitive(
         name="transpose",
         kind=Kind.MOVEMENT,
         abstract_eval=_transposed,
-        py="xp.transpose({0}, {axes})",
+        py=_transpose_text,
         vjps=(lambda ct, out, x, *, axes: transpose(ct, _inverse(axes)),),
         view=lambda base, value, params: transpose(value, _inverse(params["axes"])),
         batcher=lambda size, batched, operands, *, axes: transpose(

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.ir import Params, aval_of, bind
+from stagrad.ir import Params, aval_of, bind, facts
 from stagrad.ops.arithmetic import masked_divide, masked_multiply, positive, reciprocal
 from stagrad.ops.define import FLOATS, UFUNCS, elementwise
 from stagrad.ops.exponential import log
@@ -14,13 +14,15 @@ from stagrad.ops.selection import select
 
 square_p, square = elementwise(
     "square",
+    facts=facts.regular_nonnegative,
     c="{0} * {0}",
-    vjps=(lambda ct, out, x: ct * (2 * x),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, 2 * x),),
     doc="A number times itself.",
 )
 
 sqrt_p, sqrt = elementwise(
     "sqrt",
+    facts=facts.root,
     dtypes=FLOATS,
     c="sqrt({0})",
     vjps=(lambda ct, out, x: masked_divide(0.5 * ct, out),),
@@ -29,6 +31,7 @@ sqrt_p, sqrt = elementwise(
 
 cbrt_p, cbrt = elementwise(
     "cbrt",
+    facts=facts.regular,
     dtypes="f",
     c="cbrt({0})",
     vjps=(lambda ct, out, x: masked_divide(ct, 3 * square(out)),),
@@ -38,11 +41,12 @@ cbrt_p, cbrt = elementwise(
 # sqrt(x**2 + y**2) without overflow: neither value nor slope squares anything.
 hypot_p, hypot = elementwise(
     "hypot",
+    facts=facts.magnitude,
     dtypes="f",
     c="hypot({0}, {1})",
     vjps=(
-        lambda ct, out, x, y: ct * masked_divide(x, out),
-        lambda ct, out, x, y: ct * masked_divide(y, out),
+        lambda ct, out, x, y: masked_multiply(ct, masked_divide(x, out)),
+        lambda ct, out, x, y: masked_multiply(ct, masked_divide(y, out)),
     ),
     doc="Length of the hypotenuse; both slopes at the origin are zero.",
 )
@@ -87,14 +91,21 @@ def _integer_power_c(params: Params) -> str:
     return " * ".join(["{0}"] * exponent) if exponent in (3, 4) else f"pow({{0}}, {exponent})"
 
 
+def _integer_power_facts(x: facts.Facts, *, exponent: int) -> facts.Facts:
+    even = exponent % 2 == 0
+    return facts.Facts(
+        finite=x.finite and (exponent > 0 or x.nonzero), nonnegative=even or x.nonnegative
+    )
+
+
 def _integer_power_rule(ct: Any, out: Any, x: Any, *, exponent: int) -> Any:
-    partial = exponent * power(x, exponent - 1)
-    return ct * partial if exponent > 0 else masked_multiply(ct, partial)
+    return masked_multiply(ct, exponent * power(x, exponent - 1))
 
 
 # Apart from `power`, so that repeated differentiation of a polynomial stays a polynomial.
 integer_power_p, _ = elementwise(
     "integer_power",
+    facts=_integer_power_facts,
     is_ufunc=False,
     dtypes=FLOATS,
     py=_integer_power_text,

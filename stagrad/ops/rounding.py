@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.ir import ZERO, Params, aval_of, bind
+from stagrad.ir import ZERO, Params, aval_of, bind, facts
 from stagrad.ops.define import REALS, UFUNCS, Operation, elementwise, float_loop, implements
 from stagrad.ops.movement import astype
 from stagrad.ops.promote import DTypes
@@ -15,7 +15,12 @@ _exponent: Operation
 
 def _rounding(name: str, doc: str) -> tuple[Any, Any]:
     return elementwise(
-        name, dtypes=REALS, c={"biu": "{0}", "f": f"{name}({{0}})"}, vjps=(ZERO,), doc=doc
+        name,
+        facts=facts.regular,
+        dtypes=REALS,
+        c={"biu": "{0}", "f": f"{name}({{0}})"},
+        vjps=(ZERO,),
+        doc=doc,
     )
 
 
@@ -25,6 +30,7 @@ trunc_p, trunc = _rounding("trunc", "The integer part of a number.")
 
 rint_p, rint = elementwise(
     "rint",
+    facts=facts.regular,
     c={"f": "rint({0})", "c": "CMPLX(rint(creal({0})), rint(cimag({0})))"},
     vjps=(ZERO,),
     doc="The nearest integer, the even one of two.",
@@ -48,6 +54,7 @@ def _round_c(params: Params) -> dict[str, str]:
 
 round_p, _ = elementwise(
     "round",
+    facts=facts.regular,
     is_ufunc=False,
     dtypes="iufc",
     py="xp.round({0}, {decimals})",
@@ -67,6 +74,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
 
 fraction_p, _fraction = elementwise(
     "fraction",
+    facts=facts.regular,
     is_ufunc=False,
     dtypes="f",
     loop=float_loop,
@@ -87,6 +95,7 @@ UFUNCS["modf"] = modf
 
 mantissa_p, _mantissa = elementwise(
     "mantissa",
+    facts=facts.regular,
     is_ufunc=False,
     dtypes="f",
     loop=float_loop,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from stagrad.errors import UnsupportedError
-from stagrad.ir import ZERO, aval_of
+from stagrad.ir import ZERO, aval_of, facts
 from stagrad.ops.arithmetic import positive
 from stagrad.ops.define import Operation, elementwise, implements
 from stagrad.ops.promote import DTypes, common_loop, loop_types
@@ -22,6 +22,7 @@ def _where_loop(operand_types: tuple[Any, ...]) -> DTypes:
 
 where_p, select = elementwise(
     "where",
+    facts=lambda condition, x, y: facts.one_of(x, y),
     is_ufunc=False,
     py="xp.where({args})",
     c="({0} ? {1} : {2})",
@@ -64,6 +65,7 @@ def _number_share(ct: Any, x: Any, y: Any, wins: Any) -> Any:
 
 maximum_p, maximum = elementwise(
     "maximum",
+    facts=facts.regular,
     c={"biuf": "({0} > {1} || {0} != {0} ? {0} : {1})"},
     vjps=(
         lambda ct, out, x, y: _share(ct, x > y, x == y),
@@ -74,6 +76,7 @@ maximum_p, maximum = elementwise(
 
 minimum_p, minimum = elementwise(
     "minimum",
+    facts=facts.regular,
     c={"biuf": "({0} < {1} || {0} != {0} ? {0} : {1})"},
     vjps=(
         lambda ct, out, x, y: _share(ct, x < y, x == y),
@@ -84,6 +87,7 @@ minimum_p, minimum = elementwise(
 
 fmax_p, fmax = elementwise(
     "fmax",
+    facts=facts.regular,
     c={"biuf": "({0} > {1} || {1} != {1} ? {0} : {1})"},
     vjps=(
         lambda ct, out, x, y: _number_share(ct, x, y, x > y),
@@ -94,6 +98,7 @@ fmax_p, fmax = elementwise(
 
 fmin_p, fmin = elementwise(
     "fmin",
+    facts=facts.regular,
     c={"biuf": "({0} < {1} || {1} != {1} ? {0} : {1})"},
     vjps=(
         lambda ct, out, x, y: _number_share(ct, x, y, x < y),
@@ -104,6 +109,7 @@ fmin_p, fmin = elementwise(
 
 relu_p, relu = elementwise(
     "relu",
+    facts=facts.regular_nonnegative,
     is_ufunc=False,
     dtypes="iuf",
     py="xp.maximum({0}, 0)",
@@ -115,6 +121,7 @@ relu_p, relu = elementwise(
 # Where the bounds cross, the upper one decides and the number itself plays no part.
 clip_p, clip_between = elementwise(
     "clip",
+    facts=facts.regular,
     is_ufunc=False,
     py="xp.clip({args})",
     c={

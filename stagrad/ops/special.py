@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from stagrad.ir import NOT_DIFFERENTIABLE, aval_of
+from stagrad.ir import NOT_DIFFERENTIABLE, aval_of, facts
 from stagrad.ops.arithmetic import masked_divide, masked_multiply
 from stagrad.ops.define import FLOATS, UFUNCS, Operation, elementwise, find_ufunc
 from stagrad.ops.exponential import LOG_10, exp, expit, log, log1p
@@ -11,7 +11,7 @@ from stagrad.ops.floating import fabs
 from stagrad.ops.movement import astype
 from stagrad.ops.power import power, square
 from stagrad.ops.promote import loop_types, ufunc_loop
-from stagrad.ops.selection import select
+from stagrad.ops.selection import maximum, select
 from stagrad.ops.trigonometric import sin
 
 expn: Operation
@@ -21,17 +21,19 @@ ROOT_2_PI = math.sqrt(2 * math.pi)
 
 erf_p, erf = elementwise(
     "erf",
+    facts=facts.regular,
     dtypes=FLOATS,
     c={"f": "erf({0})"},
-    vjps=(lambda ct, out, x: ct * (2 / ROOT_PI * exp(-square(x))),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, 2 / ROOT_PI * exp(-square(x))),),
     doc="Error function.",
 )
 
 erfc_p, erfc = elementwise(
     "erfc",
+    facts=facts.regular_nonnegative,
     dtypes=FLOATS,
     c={"f": "erfc({0})"},
-    vjps=(lambda ct, out, x: ct * (-2 / ROOT_PI * exp(-square(x))),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, -2 / ROOT_PI * exp(-square(x))),),
     doc="One minus the error function.",
 )
 
@@ -53,9 +55,10 @@ erfi_p, erfi = elementwise(
 
 dawsn_p, dawsn = elementwise(
     "dawsn",
+    facts=facts.regular,
     dtypes=FLOATS,
     c=None,
-    vjps=(lambda ct, out, x: ct * (1 - 2 * x * out),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, 1 - 2 * x * out),),
     doc="Dawson's integral.",
 )
 
@@ -85,9 +88,10 @@ erfcinv_p, erfcinv = elementwise(
 
 ndtr_p, ndtr = elementwise(
     "ndtr",
+    facts=facts.regular_nonnegative,
     dtypes=FLOATS,
     c={"f": f"0.5 * erfc({{0}} * {-math.sqrt(0.5)!r})"},
-    vjps=(lambda ct, out, x: ct * (exp(-0.5 * square(x)) / ROOT_2_PI),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, exp(-0.5 * square(x)) / ROOT_2_PI),),
     doc="Distribution function of the standard normal.",
 )
 
@@ -104,7 +108,9 @@ log_ndtr_p, log_ndtr = elementwise(
     "log_ndtr",
     dtypes=FLOATS,
     c=None,
-    vjps=(lambda ct, out, x: ct * (math.sqrt(2 / math.pi) / erfcx(-math.sqrt(0.5) * x)),),
+    vjps=(
+        lambda ct, out, x: masked_multiply(ct, math.sqrt(2 / math.pi) / erfcx(-math.sqrt(0.5) * x)),
+    ),
     doc="Logarithm of the standard normal's distribution function.",
 )
 
@@ -128,7 +134,7 @@ log_expit_p, log_expit = elementwise(
     "log_expit",
     dtypes="f",
     c="({0} < 0 ? {0} - log1p(exp({0})) : -log1p(exp(-{0})))",
-    vjps=(lambda ct, out, x: ct * expit(-x),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, expit(-x)),),
     doc="Logarithm of the logistic function.",
 )
 
@@ -206,8 +212,10 @@ huber_p, huber = elementwise(
     dtypes="f",
     c="({0} < 0 ? INFINITY : fabs({1}) <= {0} ? 0.5 * {1} * {1} : {0} * (fabs({1}) - 0.5 * {0}))",
     vjps=(
-        lambda ct, out, delta, r: select(fabs(r) > delta, ct * (fabs(r) - delta), 0),
-        lambda ct, out, delta, r: ct * select(fabs(r) > delta, delta * _direction(r), r),
+        lambda ct, out, delta, r: masked_multiply(ct, maximum(fabs(r) - delta, 0)),
+        lambda ct, out, delta, r: masked_multiply(
+            ct, select(fabs(r) > delta, delta * _direction(r), r)
+        ),
     ),
     doc="Huber's loss of a residual: square up to a bound, linear beyond.",
 )
@@ -253,7 +261,7 @@ cosm1_p, cosm1 = elementwise(
     "cosm1",
     dtypes="f",
     c="0.0 - 2 * sin({0} / 2) * sin({0} / 2)",
-    vjps=(lambda ct, out, x: ct * -sin(x),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, -sin(x)),),
     doc="cos(x) - 1, exact for small numbers.",
 )
 

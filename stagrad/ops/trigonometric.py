@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy as xp
 
-from stagrad.ir import aval_of, bind
+from stagrad.ir import aval_of, bind, facts
 from stagrad.ops.arithmetic import masked_divide, masked_multiply, remainder
 from stagrad.ops.complex import absolute
 from stagrad.ops.convert import as_value
@@ -25,18 +25,29 @@ deg2rad: Operation
 rad2deg: Operation
 
 sin_p, sin = elementwise(
-    "sin", dtypes=FLOATS, c="sin({0})", vjps=(lambda ct, out, x: ct * cos(x),), doc="Sine."
+    "sin",
+    facts=facts.regular,
+    dtypes=FLOATS,
+    c="sin({0})",
+    vjps=(lambda ct, out, x: masked_multiply(ct, cos(x)),),
+    doc="Sine.",
 )
 
 cos_p, cos = elementwise(
-    "cos", dtypes=FLOATS, c="cos({0})", vjps=(lambda ct, out, x: -ct * sin(x),), doc="Cosine."
+    "cos",
+    facts=facts.regular,
+    dtypes=FLOATS,
+    c="cos({0})",
+    vjps=(lambda ct, out, x: masked_multiply(ct, -sin(x)),),
+    doc="Cosine.",
 )
 
 tan_p, tan = elementwise(
     "tan",
+    facts=facts.regular,
     dtypes=FLOATS,
     c="tan({0})",
-    vjps=(lambda ct, out, x: ct * (1 + square(out)),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, 1 + square(out)),),
     doc="Tangent.",
 )
 
@@ -59,6 +70,7 @@ arccos_p, arccos = elementwise(
 
 arctan_p, arctan = elementwise(
     "arctan",
+    facts=facts.regular,
     dtypes=FLOATS,
     c="atan({0})",
     vjps=(lambda ct, out, x: masked_divide(ct, 1 + square(x)),),
@@ -73,6 +85,7 @@ def _over_square(ct: Any, x: Any, radius: Any) -> Any:
 
 arctan2_p, arctan2 = elementwise(
     "arctan2",
+    facts=facts.regular,
     dtypes="f",
     c="atan2({0}, {1})",
     vjps=(
@@ -100,9 +113,10 @@ cosh_p, cosh = elementwise(
 
 tanh_p, tanh = elementwise(
     "tanh",
+    facts=facts.regular,
     dtypes=FLOATS,
     c="tanh({0})",
-    vjps=(lambda ct, out, x: ct * (1 - square(out)),),
+    vjps=(lambda ct, out, x: masked_multiply(ct, 1 - square(out)),),
     doc="Hyperbolic tangent.",
 )
 
@@ -113,6 +127,7 @@ def _root_one_plus_square(x: Any) -> Any:
 
 arcsinh_p, arcsinh = elementwise(
     "arcsinh",
+    facts=facts.regular,
     dtypes=FLOATS,
     c="asinh({0})",
     vjps=(lambda ct, out, x: masked_divide(ct, _root_one_plus_square(x)),),
@@ -138,6 +153,7 @@ arctanh_p, arctanh = elementwise(
 
 deg2rad_p, deg2rad = elementwise(
     "deg2rad",
+    facts=facts.one_of,
     dtypes="f",
     c=f"{{0}} * {math.pi / 180!r}",
     vjps=(lambda ct, out, x: deg2rad(ct),),
@@ -147,6 +163,7 @@ deg2rad_p, deg2rad = elementwise(
 
 rad2deg_p, rad2deg = elementwise(
     "rad2deg",
+    facts=facts.one_of,
     dtypes="f",
     c=f"{{0}} * {180 / math.pi!r}",
     vjps=(lambda ct, out, x: rad2deg(ct),),
@@ -182,11 +199,12 @@ def sinc_derivative(x: xp.ndarray, order: int) -> xp.ndarray:
 
 
 def _sinc_rule(ct: Any, out: Any, x: Any, *, order: int) -> Any:
-    return ct * bind(sinc_p, x, order=order + 1)
+    return masked_multiply(ct, bind(sinc_p, x, order=order + 1))
 
 
 sinc_p, _ = elementwise(
     "sinc",
+    facts=facts.regular,
     is_ufunc=False,
     dtypes=FLOATS,
     py=lambda params, arity: "sinc_derivative({0}, {order})" if params["order"] else "xp.sinc({0})",

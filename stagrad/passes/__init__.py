@@ -8,11 +8,13 @@ from stagrad.ir import Graph
 from stagrad.ir.kernel import Schedule
 from stagrad.passes.accumulate import accumulate
 from stagrad.passes.fold import fold
+from stagrad.passes.masks import settle_masks
 from stagrad.passes.runner import Observer, Pass, Pipeline, run
 from stagrad.passes.schedule import schedule
 from stagrad.passes.simplify import simplify
 
 PIPELINE: Pipeline = (
+    ("masks", settle_masks),  # products with partial derivatives that may be infinite
     ("fold", fold),  # constants known while compiling
     ("simplify", simplify),  # redundant arithmetic, casts and movement
     ("accumulate", accumulate),  # cotangents of parts, gathered in one array
