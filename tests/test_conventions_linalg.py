@@ -142,6 +142,15 @@ class TestSymmetricMatrices:
 
             same(grad(loss, a), want, rtol=1e-8)
 
+    @pytest.mark.parametrize("a", [np.eye(3), np.diag([2.0, 2.0, 3.0]), A])
+    def test_second_derivatives_of_functions_of_equal_eigenvalues(self, a: np.ndarray) -> None:
+        def by_eigenvalues(a: Any) -> Any:
+            return np.sum(np.log(np.linalg.eigvalsh(a)))
+
+        want = stagrad.hessian(lambda a: np.linalg.slogdet((a + a.T) / 2)[1])(a)
+        same(stagrad.hessian(by_eigenvalues)(a), want, rtol=1e-7)
+        same(stagrad.hessian(lambda a: np.sum(np.log(np.linalg.eigh(a)[0])))(a), want, rtol=1e-7)
+
     def test_a_projector_on_equal_eigenvalues(self) -> None:
         def projected(a: Any) -> Any:
             v = np.linalg.eigh(a)[1][:, :2]

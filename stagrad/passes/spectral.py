@@ -7,7 +7,7 @@ from stagrad.ir.index import Index, compose, identity
 from stagrad.ops.arithmetic import multiply_p
 from stagrad.ops.complex import conjugate_p
 from stagrad.ops.contraction import matmul_p
-from stagrad.ops.linalg.eigen import eigh_p
+from stagrad.ops.linalg.eigen import eigh_p, eigvalsh_p
 from stagrad.ops.linalg.spectral import hermitian_function
 from stagrad.ops.movement import broadcast_to, broadcast_to_p, reshape_p, transpose_p
 from stagrad.ops.slicing import pad_p
@@ -30,11 +30,17 @@ def hermitian_function_of_product(rewriter: Rewriter, node: Node) -> Node | None
     eigh = vectors.inputs[0] if vectors.primitive is project_p else None
     if eigh is None or eigh.primitive is not eigh_p or vectors.params["index"] != 1:
         return None
-    values = rewriter.builder.add(project_p, (eigh,), {"index": 0})
-    between = _elementwise_between(values, g)
-    if between is None or not is_inexact(g.aval):
+    if not is_inexact(g.aval):
         return None
-    return _as_function(rewriter, eigh.inputs[0], values, vectors, g, between)
+    a, uplo = eigh.inputs[0], eigh.params["uplo"]
+    for values in (
+        rewriter.builder.add(project_p, (eigh,), {"index": 0}),
+        rewriter.builder.add(eigvalsh_p, (a,), {"uplo": uplo}),
+    ):
+        between = _elementwise_between(values, g)
+        if between is not None:
+            return _as_function(rewriter, a, values, vectors, g, between)
+    return None
 
 
 def _scaled(node: Node, axis: int) -> tuple[Node | None, Node | None]:

@@ -38,17 +38,25 @@ def _eigh_avals(avals: tuple[Aval, ...], params: Params) -> tuple[Aval, Aval]:
 # symmetrised. `spectral` says that the loss depends on the eigenvalues too, by another operation.
 def _eigh_rule(ct: Any, out: Any, a: Any, *, uplo: str, spectral: bool) -> Any:
     (ct_w, ct_v), (w, v) = ct, out
-    inner = None if ct_w is None else _on_diagonal(ct_w, v)
-    if ct_v is not None:
-        turned = matmul(matrix_transpose(v), ct_v)
-        numerator = keep_off_diagonal(skew_part(turned))
-        evidence = keep_off_diagonal(hermitian_part(turned))
-        gaps = differences(w)
-        size = largest(columns(w))
-        ambiguous = spectral or ct_w is not None
-        term = over_gaps(numerator, gaps, size, evidence, ambiguous=ambiguous)
-        inner = term if inner is None else inner + term
+    if ct_v is None:
+        return _of_values(ct_w, v)
+    turned = matmul(matrix_transpose(v), ct_v)
+    numerator = keep_off_diagonal(skew_part(turned))
+    evidence = keep_off_diagonal(hermitian_part(turned))
+    size = largest(columns(w))
+    ambiguous = spectral or ct_w is not None
+    inner = over_gaps(numerator, differences(w), size, evidence, ambiguous=ambiguous)
+    if ct_w is not None:
+        inner = inner + _on_diagonal(ct_w, v)
     return chain(conj(v), inner, matrix_transpose(v))
+
+
+def _of_values(ct: Any, v: Any) -> Any:
+    """Return conj(v) diag(ct) vᵀ, as a product that `recognize` knows for a function of the matrix.
+
+    So the second derivative of a function of the eigenvalues is right where they coincide.
+    """
+    return conj(matmul(v * columns(ct), adjoint(v)))
 
 
 def _on_diagonal(w: Any, v: Any) -> Any:
@@ -87,8 +95,7 @@ def _triangle_text(name: str, params: Params) -> str:
 
 def _eigvalsh_rule(ct: Any, out: Any, a: Any, *, uplo: str) -> Any:
     _, v = bind(eigh_p, a, uplo=uplo, spectral=True)
-    weighted = conj(v) * astype(columns(ct), aval_of(v).dtype)
-    return matmul(weighted, matrix_transpose(v))
+    return _of_values(ct, v)
 
 
 def _eigvalsh_jvp(primals: Any, tangents: Any, out: Any, *, uplo: str) -> Any:
