@@ -11,18 +11,22 @@ import numpy as np
 
 from stagrad.errors import UnsupportedError
 from stagrad.ir import Aval
-from stagrad.ops.convert import cast, fresh
+from stagrad.ops.convert import as_array, cast, fresh
 from stagrad.ops.define import FUNCTIONS, UFUNCS
 
 
 def _binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
     def forward(self: Any, other: Any) -> Any:
-        return UFUNCS[name](self, other) if _is_operand(other) else NotImplemented
+        return UFUNCS[name](self, _operand(other, self)) if _is_operand(other) else NotImplemented
 
     def reflected(self: Any, other: Any) -> Any:
-        return UFUNCS[name](other, self) if _is_operand(other) else NotImplemented
+        return UFUNCS[name](_operand(other, self), self) if _is_operand(other) else NotImplemented
 
     return forward, reflected
+
+
+def _operand(other: Any, like: Any) -> Any:
+    return as_array(other, like=like) if isinstance(other, list | tuple) else other
 
 
 def _unary(name: str) -> Callable[[Any], Any]:

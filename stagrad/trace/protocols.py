@@ -8,6 +8,7 @@ import numpy as np
 from stagrad.errors import DTypeError, ShapeError, UnsupportedError
 from stagrad.ir import aval_of
 from stagrad.ir.aval import PYTHON_SCALARS
+from stagrad.ops.convert import as_array
 from stagrad.ops.define import FUNCTIONS, UFUNCS
 from stagrad.ops.movement import astype, broadcast_to
 from stagrad.trace.sources import locate
@@ -64,6 +65,11 @@ def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], dtype: Any, keywords: dict[s
     implementation = UFUNCS.get(ufunc.__name__)
     if implementation is None:
         raise unsupported(f"the ufunc {ufunc.__name__}")
+    like = next((operand for operand in inputs if isinstance(operand, Tracer)), None)
+    inputs = tuple(
+        as_array(operand, like=like) if isinstance(operand, list | tuple) else operand
+        for operand in inputs
+    )
     if dtype is not None:
         inputs = tuple(astype_value(operand, np.dtype(dtype)) for operand in inputs)
     elif all(map(_is_weak, inputs)):

@@ -31,17 +31,28 @@ from stagrad.trace.draws import (
 )
 from stagrad.trace.fresh import FreshArray, live, np_originals, np_replacements
 from stagrad.trace.guards import Guards, Path
+from stagrad.trace.lists import (
+    linalg_list_originals,
+    linalg_list_replacements,
+    list_originals,
+    list_replacements,
+)
 from stagrad.trace.protocols import detached
 from stagrad.trace.state import current_trace
 
 # Code that looks a NumPy function up in the table while a trace runs finds the replacement's entry.
-FUNCTIONS.update(
-    {
-        np_replacements[name]: FUNCTIONS[original]
-        for name, original in np_originals.items()
-        if original in FUNCTIONS
-    }
-)
+for _originals, _replacements in (
+    (np_originals, np_replacements),
+    (list_originals, list_replacements),
+    (linalg_list_originals, linalg_list_replacements),
+):
+    FUNCTIONS.update(
+        {
+            _replacements[name]: FUNCTIONS[original]
+            for name, original in _originals.items()
+            if original in FUNCTIONS
+        }
+    )
 
 _lock = threading.RLock()
 _depth = 0
@@ -49,7 +60,7 @@ _by_identity = {
     id(original): np_replacements[name]
     for name, original in np_originals.items()
     if not isinstance(original, FunctionType)
-}
+} | {id(original): list_replacements[name] for name, original in list_originals.items()}
 
 
 @contextlib.contextmanager
@@ -98,7 +109,12 @@ def _enter() -> None:
     with _lock:
         if _depth == 0:
             exchanges = _exchanges()
-            _set(np_replacements, random_replacements, python_replacements)
+            _set(
+                np_replacements | list_replacements,
+                random_replacements,
+                python_replacements,
+                linalg_list_replacements,
+            )
             for exchange in exchanges:
                 exchange.enter()
         _depth += 1
@@ -111,13 +127,18 @@ def _leave() -> None:
         if _depth == 0:
             while _undo:
                 _undo.pop()()
-            _set(np_originals, random_originals, python_originals)
+            _set(
+                np_originals | list_originals,
+                random_originals,
+                python_originals,
+                linalg_list_originals,
+            )
             for exchange in _exchanges():
                 exchange.leave()
 
 
 def _set(*tables: dict[str, Callable[..., Any]]) -> None:
-    for module, functions in zip((np, np.random, random), tables, strict=True):
+    for module, functions in zip((np, np.random, random, np.linalg), tables, strict=True):
         for name, function in functions.items():
             setattr(module, name, function)
 
