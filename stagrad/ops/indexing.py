@@ -23,6 +23,9 @@ def getitem(x: Any, index: Any) -> Any:
 
     Raises IndexError as NumPy does, already while tracing where the index is known then, and
     UnsupportedError for a traced mask.
+
+    >>> getitem(np.arange(6).reshape(2, 3), (slice(None), [2, 0])).tolist()
+    [[2, 0], [5, 3]]
     """
     subscript = subscript_of(index, aval_of(x).shape, like=x)
     part = reshape(slice(x, subscript.region), subscript.expanded)
@@ -51,6 +54,9 @@ def store(x: Any, index: Any, value: Any) -> Any:
 
     `value` is broadcast, and cast to the dtype of `x`, as NumPy does. A traced mask is accepted
     where `value` does not depend on how many elements it selects.
+
+    >>> store(np.zeros(3), [0, 0, 2], np.array([1.0, 2.0, 3.0])).tolist()
+    [2.0, 0.0, 3.0]
     """
     mask = _sole_mask(index)
     if mask is not None:
@@ -65,7 +71,11 @@ def store(x: Any, index: Any, value: Any) -> Any:
 
 
 def store_add(x: Any, index: Any, value: Any) -> Any:
-    """Return `x` after `np.add.at(x, index, value)`: additions to one place add up."""
+    """Return `x` after `np.add.at(x, index, value)`: additions to one place add up.
+
+    >>> store_add(np.zeros(3), [0, 0, 2], np.array([1.0, 2.0, 3.0])).tolist()
+    [3.0, 0.0, 3.0]
+    """
     subscript = subscript_of(index, aval_of(x).shape, like=x)
     value = _fitted(x, value, subscript)
     if not subscript.axes:
