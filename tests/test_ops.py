@@ -9,6 +9,8 @@ import pytest
 
 import stagrad
 from stagrad.ir import NOT_DIFFERENTIABLE, PRIMITIVES, ZERO, Graph, Kind, Node, is_inexact
+from stagrad.ir.facts import Facts
+from stagrad.passes.facts import KnownFacts
 from stagrad.passes.reverse import reverse
 from stagrad.testing import check_grads
 from stagrad.trace.function import Traced
@@ -168,6 +170,28 @@ def test_a_zero_rule_stands_where_nothing_changes(case: Case) -> None:
             moved = (*operands[:place], operands[place] + step, *operands[place + 1 :])
             with np.errstate(all="ignore"):
                 assert_same(apply_checked(node, moved), values[node], rtol=0.0)
+
+
+@rows([case for case in CASES if case.order])
+def test_facts_hold_for_the_values_of_every_node(case: Case) -> None:
+    """What lets masks be left out is true of the numbers, forward and backward."""
+    function, arguments = differentiated(case)
+    traced = trace(function, arguments)
+    graph = reverse(traced.graph, inexact_arguments(traced))
+    seeds = (np.ones(node.aval.shape, node.aval.dtype) for node in graph.inputs)
+    leaves = [*flatten(arguments)[0], *traced.captures]
+    values = evaluate(graph, [*leaves, *list(seeds)[len(leaves) :]])
+    known = KnownFacts()
+    for node in graph.nodes:
+        if not node.primitive.multiple:
+            assert_facts(known.of(node), values[node], node.primitive.name)
+
+
+def assert_facts(facts: Facts, value: Any, name: str) -> None:
+    assert not facts.finite or np.isfinite(value).all(), f"{name} is not finite"
+    assert not facts.nonnegative or not (value < 0).any(), f"{name} is negative"
+    assert not facts.nonpositive or not (value > 0).any(), f"{name} is positive"
+    assert not facts.nonzero or not (value == 0).any(), f"{name} is zero"
 
 
 def test_no_two_rows_have_one_name() -> None:

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Claims about all elements of one value; False says nothing."""
+    """Claims about all elements of one value; False says nothing.
+
+    Those about signs are true of NaN, too; `finite` excludes it.
+    """
 
     finite: bool = False
     nonnegative: bool = False

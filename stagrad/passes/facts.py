@@ -3,8 +3,8 @@
 import numpy as np
 
 from stagrad.ir import Aval, Kind, Node, constant_p, input_p, is_inexact
-from stagrad.ir.facts import Facts, one_of, regular
-from stagrad.ops.arithmetic import subtract_p
+from stagrad.ir.facts import Facts, one_of, regular, regular_nonnegative
+from stagrad.ops.arithmetic import multiply_p, subtract_p
 from stagrad.ops.exponential import level_difference_p
 from stagrad.ops.floating import stop_gradient_p
 from stagrad.ops.reduction import max_p
@@ -48,6 +48,8 @@ def _by_rule(node: Node, operands: tuple[Facts, ...]) -> Facts:
     primitive = node.primitive
     if primitive in _DIFFERENCES and _is_maximum_of(node.inputs[1], node.inputs[0]):
         return Facts(operands[0].finite, nonpositive=True)
+    if primitive is multiply_p and node.inputs[0] is node.inputs[1]:
+        return regular_nonnegative(*operands)
     if primitive.facts is not None:
         return primitive.facts(*operands, **node.params)
     if primitive.access is not None:
