@@ -24,7 +24,7 @@ def getitem(x: Any, index: Any) -> Any:
     Raises IndexError as NumPy does, already while tracing where the index is known then, and
     UnsupportedError for a traced mask.
 
-    >>> getitem(np.arange(6).reshape(2, 3), (slice(None), [2, 0])).tolist()
+    >>> getitem(np.arange(6).reshape(2, 3), np.s_[:, [2, 0]]).tolist()
     [[2, 0], [5, 3]]
     """
     subscript = subscript_of(index, aval_of(x).shape, like=x)
