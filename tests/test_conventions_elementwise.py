@@ -346,3 +346,8 @@ def test_nan_to_num_in_place_writes_into_its_argument():
 def test_a_derivative_that_is_not_known_is_refused(ufunc):
     with pytest.raises(stagrad.errors.DerivativeError, match=f"{ufunc.__name__} has no derivative"):
         stagrad.grad(lambda v: ufunc(v, 2.0))(1.5)
+
+
+def test_integers_to_negative_powers_are_refused_as_numpy_refuses_them():
+    with pytest.raises(ValueError, match="integers to negative integer powers"):
+        stagrad.compile(lambda n: n**-1)(np.array([1, 2]))

@@ -118,11 +118,16 @@ integer_power_p, _ = elementwise(
 def power(x: Any, y: Any) -> Any:
     """Raise `x` to the power `y`; an integral exponent known while tracing is kept as one."""
     exponent = _integral(y)
-    if exponent is None or exponent == 0:
+    if exponent is None or exponent == 0 or aval_of(y).dtype.kind == "b":
         return general_power(x, y)
     base = aval_of(x)
     dtypes, _ = power_p.loop(loop_types([base, aval_of(y)]))  # type: ignore[misc]
-    if dtypes[0].kind not in FLOATS or aval_of(y).dtype.kind == "b":
+    if dtypes[0].kind not in FLOATS:
+        if exponent < 0:
+            raise ValueError(
+                f"power: integers to negative integer powers are not allowed ({base} ** {exponent})"
+                "; make the base a float"
+            )
         return general_power(x, y)
     x = astype(x, dtypes[0], weak=base.weak and aval_of(y).weak)
     if exponent == 1:

@@ -111,6 +111,13 @@ ARITHMETIC = [
     of("operators with Python numbers", lambda x: 2 - 3 * x + 1.5 / (x + 4) - x / 2, X),
     of("operators of integers", lambda x, y: (x // y, x % y, x * y, x - y, x**3, divmod(x, y)),
        I, np.array([3, -2, 0]), order=0, rtol=0.0),
+    of("Python scalars adapt", lambda x, a, n: (x * a, x + a**2, x * n, x**n, x / n, x // a, a - x,
+       np.maximum(x, a), np.where(x > a, x, a), np.clip(x, a, n), n * x + (a > 0), x * (a + 1j)),
+       POSITIVE.astype(np.float32), 0.75, 2, wrt=(0,)),
+    of("Python scalars alone", lambda a, n: (a * n, a**n, a / n, -a, abs(a), n // 3, n % 3, a < n,
+       2**a, np.sin(a), np.add(a, n), np.sqrt(n)), 0.75, 2, wrt=(0,)),
+    of("NumPy functions of Python scalars are double", lambda x, a: x * np.sin(a) + np.add(a, 1),
+       POSITIVE.astype(np.float32), 0.75, wrt=(0,)),
     of("hypot where large", np.hypot, np.array([3e200, 1.0]), np.array([4e200, 1e-200]),
        order=0, rtol=0.0),
 ]  # fmt: skip
