@@ -49,7 +49,8 @@ def _examples(avals: list[Any]) -> list[Any]:
 
 
 def _is_scalar_type(kind: Any) -> bool:
-    return kind in (int, float, complex)
+    # A dtype equals the Python type it stands for, so `in` would not do.
+    return kind is int or kind is float or kind is complex
 
 
 @implements(np.can_cast)
