@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from stagrad.ir import ZERO, aval_of, facts
 from stagrad.ops.define import FLOATS, INTEGERS, REALS, UFUNCS, Operation, elementwise
 
@@ -62,6 +64,28 @@ positive_p, positive = elementwise(
 )
 
 
+def _unmasked_if_same(masked: Operation, plain: Operation) -> Operation:
+    """Return a masked operation that on plain arrays looks for zeros only where it has to.
+
+    Of large arrays one more reading of the result is much cheaper than comparing and selecting, and
+    without a NaN in the result no zero has met an infinity.
+    """
+
+    def apply(x: Any, y: Any) -> Any:
+        if not type(x) is type(y) is np.ndarray:
+            return masked(x, y)
+        with np.errstate(all="ignore"):
+            if x.size > 1000:
+                result = plain(x, y)
+                if not np.isnan(np.sum(result)):
+                    return result
+            return masked(x, y)
+
+    apply.__name__ = apply.__qualname__ = masked.__name__
+    apply.__doc__ = masked.__doc__
+    return apply
+
+
 # A zero cotangent means "the result does not depend on this": it must contribute zero even where
 # the partial derivative is infinite or NaN (the branch that `where` did not select). The derivative
 # of the product with respect to the cotangent is the plain partial, so second derivatives survive;
@@ -107,6 +131,10 @@ masked_product_p, masked_product = elementwise(
     ),
     doc="Product of two cotangents, zero where either is zero.",
 )
+
+masked_multiply = _unmasked_if_same(masked_multiply, np.multiply)
+masked_divide = _unmasked_if_same(masked_divide, np.divide)
+masked_product = _unmasked_if_same(masked_product, np.multiply)
 
 divide_p, _divide = elementwise(
     "divide",
