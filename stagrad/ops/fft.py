@@ -183,43 +183,53 @@ def fit(a: Any, n: int, axis: int, name: str) -> Any:
 
 def axes_of(a: Any, s: Any, axes: Any, name: str) -> tuple[list[int | None], tuple[int, ...]]:
     """Return for each axis to transform the extent asked for, and the axes, as NumPy reads them."""
-    ndim = aval_of(a).ndim
+    aval = aval_of(a)
     if axes is None:
-        axes = range(ndim) if s is None else range(ndim - len(s), ndim)
-    numbers = np.lib.array_utils.normalize_axis_tuple(axes, ndim, name, allow_duplicate=True)
-    lengths: list[int | None] = [None] * len(numbers)
-    if s is not None:
-        lengths = [None if n is None else operator.index(n) for n in s]
+        axes = range(aval.ndim) if s is None else range(-len(s), 0)
+    numbers = np.lib.array_utils.normalize_axis_tuple(axes, aval.ndim, name, allow_duplicate=True)
+    if s is None:
+        return [None] * len(numbers), numbers
+    lengths = [None if n is None else operator.index(n) for n in s]
     if len(lengths) != len(numbers):
         raise ShapeError(f"{name}: shape and axes have different lengths: s={s}, axes={axes}")
-    shape = aval_of(a).shape
-    lengths = [shape[axis] if n == -1 else n for n, axis in zip(lengths, numbers, strict=True)]
-    return lengths, numbers
+    pairs = zip(lengths, numbers, strict=True)
+    return [aval.shape[axis] if n == -1 else n for n, axis in pairs], numbers
+
+
+def _along(record: Primitive, a: Any, n: Any, axis: int, norm: str | None, name: str) -> Any:
+    """Apply a complex transform along one axis."""
+    a = _operand(a)
+    (axis,) = axes_of(a, None, (axis,), name)[1]
+    a = fit(a, aval_of(a).shape[axis] if n is None else operator.index(n), axis, name)
+    return bind(record, a, axes=(axis,), norm=_norm(norm, name))
 
 
 def _transform(record: Primitive, a: Any, s: Any, axes: Any, norm: str | None, name: str) -> Any:
+    """Apply a complex transform over several axes; one that is named twice is transformed twice."""
     a = _operand(a)
     lengths, numbers = axes_of(a, s, axes, name)
     norm = _norm(norm, name)
-    for n, axis in zip(lengths, numbers, strict=True):
-        a = fit(a, aval_of(a).shape[axis] if n is None else n, axis, name)
-    if len(set(numbers)) == len(numbers):
-        return bind(record, a, axes=numbers, norm=norm) if numbers else _operand(a, "c")
-    for axis in reversed(numbers):
-        a = bind(record, a, axes=(axis,), norm=norm)
-    return a
+    shape = aval_of(a).shape
+    extents = [shape[axis] if n is None else n for n, axis in zip(lengths, numbers, strict=True)]
+    if len(set(numbers)) < len(numbers):
+        for n, axis in zip(reversed(extents), reversed(numbers), strict=True):
+            a = bind(record, fit(a, n, axis, name), axes=(axis,), norm=norm)
+        return a
+    for n, axis in zip(extents, numbers, strict=True):
+        a = fit(a, n, axis, name)
+    return bind(record, a, axes=numbers, norm=norm) if numbers else _operand(a, "c")
 
 
 @implements(np.fft.fft)
 def fft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: None = None) -> Any:
     """Discrete Fourier transform along an axis, as `numpy.fft.fft`."""
-    return _transform(fft_p, a, None if n is None else (n,), (axis,), norm, "fft")
+    return _along(fft_p, a, n, axis, norm, "fft")
 
 
 @implements(np.fft.ifft)
 def ifft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: None = None) -> Any:
     """Inverse of `fft`, as `numpy.fft.ifft`."""
-    return _transform(ifft_p, a, None if n is None else (n,), (axis,), norm, "ifft")
+    return _along(ifft_p, a, n, axis, norm, "ifft")
 
 
 @implements(np.fft.fftn)
@@ -258,8 +268,8 @@ def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: No
     a = _operand(a)
     if aval_of(a).dtype.kind == "c":
         raise TypeError(f"rfft: {aval_of(a)} is not real; use fft, or np.real first")
-    (length,), (axis,) = axes_of(a, None if n is None else (n,), (axis,), "rfft")
-    a = fit(a, aval_of(a).shape[axis] if length is None else length, axis, "rfft")
+    (axis,) = axes_of(a, None, (axis,), "rfft")[1]
+    a = fit(a, aval_of(a).shape[axis] if n is None else operator.index(n), axis, "rfft")
     return bind(rfft_p, a, axis=axis, norm=_norm(norm, "rfft"))
 
 
@@ -267,9 +277,8 @@ def rfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: No
 def irfft(a: Any, n: Any = None, axis: int = -1, norm: str | None = None, out: None = None) -> Any:
     """Inverse of `rfft`, as `numpy.fft.irfft`; `n` is the number of real results."""
     a = _operand(a, "c")
-    (length,), (axis,) = axes_of(a, None if n is None else (n,), (axis,), "irfft")
-    if length is None:
-        length = 2 * (aval_of(a).shape[axis] - 1)
+    (axis,) = axes_of(a, None, (axis,), "irfft")[1]
+    length = 2 * (aval_of(a).shape[axis] - 1) if n is None else operator.index(n)
     if length < 1:
         raise ShapeError(f"irfft: invalid number of FFT data points ({length}) specified")
     a = fit(a, length // 2 + 1, axis, "irfft")
@@ -296,7 +305,7 @@ def rfftn(
     a = _operand(a)
     lengths, numbers = axes_of(a, s, axes, "rfftn")
     half = rfft(a, lengths[-1], numbers[-1], norm)
-    return _transform(fft_p, half, _shape(half, lengths, numbers), numbers[:-1], norm, "rfftn")
+    return _transform(fft_p, half, _shape(a, lengths, numbers), numbers[:-1], norm, "rfftn")
 
 
 def _shape(a: Any, lengths: Sequence[int | None], axes: Sequence[int]) -> list[int]:
@@ -313,8 +322,9 @@ def irfftn(
     """Inverse of `rfftn`, as `numpy.fft.irfftn`."""
     a = _operand(a, "c")
     lengths, numbers = axes_of(a, s, axes, "irfftn")
-    whole = _transform(ifft_p, a, _shape(a, lengths, numbers), numbers[:-1], norm, "irfftn")
-    return irfft(whole, lengths[-1], numbers[-1], norm)
+    last = 2 * (aval_of(a).shape[numbers[-1]] - 1) if lengths[-1] is None else lengths[-1]
+    others, extents = numbers[-2::-1], _shape(a, lengths, numbers)[::-1]
+    return irfft(_transform(ifft_p, a, extents, others, norm, "irfftn"), last, numbers[-1], norm)
 
 
 @implements(np.fft.rfft2)

@@ -234,7 +234,10 @@ NORMS = [
     case("matrix_norm", lambda x: np.linalg.matrix_norm(x, ord=1), reals(2, 3, 2)),
     *(
         case(
-            f"cond p={order}", lambda a, order=order: np.linalg.cond(a, order), regular(reals(3, 3))
+            f"cond p={order}",
+            lambda a, order=order: np.linalg.cond(a, order),
+            regular(reals(3, 3)),
+            edges=((np.ones((2, 2)),), (np.zeros((2, 3, 3)),)),
         )
         for order in (None, 2, -2, 1, np.inf, "fro")
     ),

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.ir import aval_of
+from stagrad.ir import aval_of, bind
 from stagrad.ops.complex import absolute, imag, real
 from stagrad.ops.convert import as_value, is_traced
 from stagrad.ops.define import FUNCTIONS, UFUNCS, implements, normalize_axes
-from stagrad.ops.linalg.common import largest_size, matrix_operand, real_dtype
+from stagrad.ops.linalg.common import identity_like, largest_size, matrix_operand, real_dtype
+from stagrad.ops.linalg.determinant import slogdet_p, spread
 from stagrad.ops.linalg.singular import svdvals
 from stagrad.ops.linalg.solving import inv
 from stagrad.ops.movement import astype, reshape
@@ -132,12 +133,19 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 @implements(np.linalg.cond)
 def cond(x: Any, p: Any = None) -> Any:
     """Condition numbers of matrices, as `numpy.linalg.cond`."""
+    x = matrix_operand("cond", x, square=p not in (None, 2, -2))
     if p in (None, 2, -2):
-        values = svdvals(matrix_operand("cond", x))
+        values = svdvals(x)
         first, last = values[..., 0], values[..., -1]
-        return last / first if p == -2 else first / last
-    x = matrix_operand("cond", x, square=True)
-    return norm(x, p, (-2, -1)) * norm(inv(x), p, (-2, -1))
+        result = last / first if p == -2 else first / last
+    else:
+        # Of a singular matrix, whose inverse would raise, the condition number is infinite.
+        singular = bind(slogdet_p, x)[0] == 0
+        regular = select(spread(singular), identity_like(x), x)
+        result = norm(x, p, (-2, -1)) * norm(inv(regular), p, (-2, -1))
+        result = select(singular, math.inf, result)
+    is_known = FUNCTIONS[np.all](x == x, axis=(-2, -1))
+    return select((result != result) & is_known, math.inf, result)
 
 
 @implements(np.linalg.matrix_rank)
