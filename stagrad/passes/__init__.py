@@ -9,6 +9,7 @@ from stagrad.ir.kernel import Schedule
 from stagrad.passes.accumulate import accumulate
 from stagrad.passes.fold import fold
 from stagrad.passes.masks import settle_masks
+from stagrad.passes.rematerialize import rematerialize
 from stagrad.passes.runner import Observer, Pass, Pipeline, run
 from stagrad.passes.schedule import schedule
 from stagrad.passes.simplify import simplify
@@ -20,6 +21,9 @@ PIPELINE: Pipeline = (
     ("accumulate", accumulate),  # cotangents of parts, gathered in one array
 )
 """What `lower` does to a graph before scheduling it. `recognize` ran earlier, before `reverse`."""
+
+REMATERIALIZE: Pipeline = (("rematerialize", rematerialize),)
+"""Run after the others where asked for: less memory for more work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +43,12 @@ def lower(
 ) -> Lowering:
     """Optimise a graph and lower it to a schedule.
 
-    `observer` is told the name and graph of each stage.
+    `options` may hold `rematerialize`: whether cheap forward values are computed again in the
+    backward half rather than kept. `observer` is told the name and graph of each stage.
     """
-    graph, stages = run(graph, PIPELINE, observer=observer)
+    asked = options is not None and options.get("rematerialize", False)
+    graph, stages = run(graph, (*PIPELINE, *(REMATERIALIZE if asked else ())), observer=observer)
     return Lowering(graph, stages, schedule(graph))
 
 
-__all__ = ["PIPELINE", "Lowering", "Observer", "Pass", "lower", "run"]
+__all__ = ["PIPELINE", "REMATERIALIZE", "Lowering", "Observer", "Pass", "lower", "run"]

@@ -3,8 +3,10 @@
 from stagrad.ir import Graph, Node
 from stagrad.ops.arithmetic import add_p
 from stagrad.ops.gather import scatter_add_p
-from stagrad.ops.slicing import add_slice_p, pad_p
+from stagrad.ops.slicing import add_slice_p, set_slice_p
 from stagrad.passes.rewrite import Rewriter, known_number, rewrite
+
+_ADDING = {set_slice_p: add_slice_p, add_slice_p: add_slice_p, scatter_add_p: scatter_add_p}
 
 
 def accumulate(graph: Graph) -> Graph:
@@ -16,16 +18,14 @@ def accumulate(graph: Graph) -> Graph:
 
 
 def add_part(rewriter: Rewriter, node: Node) -> Node | None:
-    """x + pad(part) adds the part to a region of x; x + scatter_add(0, part) to places of x."""
+    """x plus zeros that a part is written or added into is x with that part added."""
     if node.primal is None:
         return None
     x, y = node.inputs
     for whole, embedded in ((x, y), (y, x)):
         if not rewriter.single_use(embedded):
             continue
-        if embedded.primitive is pad_p:
-            region = embedded.params["region"]
-            return rewriter.make(add_slice_p, whole, embedded.inputs[0], region=region)
-        if embedded.primitive is scatter_add_p and known_number(embedded.inputs[0]) == 0:
-            return rewriter.make(scatter_add_p, whole, *embedded.inputs[1:], **embedded.params)
+        adding = _ADDING.get(embedded.primitive)
+        if adding is not None and known_number(embedded.inputs[0]) == 0:
+            return rewriter.make(adding, whole, *embedded.inputs[1:], **embedded.params)
     return None

@@ -47,8 +47,8 @@ class _ConstantTrace(Trace):
 class Rewriter:
     """A graph being rebuilt, and what rules may ask and make.
 
-    `new` maps each node to what stands for it now; `reads` counts, for the new nodes, the operands
-    and outputs of the old graph that they stand for.
+    `new` maps each node to what stands for it now; `reads` counts what reads the new nodes, in the
+    new graph as far as it is built and in the part of the old one that is still to come.
     """
 
     def __init__(self, graph: Graph, rules: Rules, always: tuple[Rule, ...]) -> None:
@@ -71,7 +71,8 @@ class Rewriter:
         inputs = tuple(self.new[operand] for operand in node.inputs)
         primal = self.new.get(node.primal, node.primal) if node.primal is not None else None
         self._current = node
-        self._enter(node, self._settled(self.builder.rebuilt(node, inputs, primal)))
+        self._read(inputs, -1)
+        self._enter(node, self._settled(self._made(self.builder.rebuilt(node, inputs, primal))))
 
     def _settled(self, node: Node) -> Node:
         """Return what a node becomes when no rule applies to it any more."""
@@ -80,6 +81,8 @@ class Rewriter:
             if replacement is None:
                 return node
             self.changed = True
+            if self.reads.get(node, 0) == 0:
+                self._read(node.inputs, -1)
             node = replacement
         raise VerifyError(f"rewrite rules for {node.primitive.name} do not come to an end")
 
@@ -99,6 +102,17 @@ class Rewriter:
         count = len(self._users[node]) + (node in self._outputs)
         self.reads[result] = self.reads.get(result, 0) + count
 
+    def _made(self, node: Node) -> Node:
+        """Count what a node reads, if it is new."""
+        if node not in self.reads:
+            self.reads[node] = 0
+            self._read(node.inputs, 1)
+        return node
+
+    def _read(self, operands: tuple[Node, ...], count: int) -> None:
+        for operand in operands:
+            self.reads[operand] = self.reads.get(operand, 0) + count
+
     def make(self, primitive: Primitive, *inputs: Node, **params: Any) -> Node:
         """Return a new node in the place of the one being looked at, as far as rules let it be."""
         current = self._current
@@ -112,7 +126,7 @@ class Rewriter:
             name=current.name,
             primal=None if primal is None else self.new.get(primal, primal),
         )
-        return self._settled(node)
+        return self._settled(self._made(node))
 
     def apply(self, function: Callable[..., Any], *operands: Node) -> Node:
         """Return what a composition makes of nodes, in the place of the current one."""

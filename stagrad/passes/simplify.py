@@ -24,7 +24,7 @@ from stagrad.ops.floating import stop_gradient_p
 from stagrad.ops.movement import astype_p, broadcast_to_p, reshape_p, transpose_p
 from stagrad.ops.reduction import sum_p
 from stagrad.ops.selection import maximum_p, minimum_p, where_p
-from stagrad.ops.slicing import slice_p
+from stagrad.ops.slicing import pad_p, set_slice_p, slice_p
 from stagrad.passes.fold import fold_constant
 from stagrad.passes.rewrite import Rewriter, Rule, known_array, known_number, rewrite
 
@@ -59,6 +59,22 @@ def multiply_negatives(rewriter: Rewriter, node: Node) -> Node | None:
     x, y = node.inputs
     if x.primitive is negative_p and y.primitive is negative_p:
         return rewriter.make(multiply_p, x.inputs[0], y.inputs[0])
+    return None
+
+
+def merge_factors(rewriter: Rewriter, node: Node) -> Node | None:
+    """3 * (2 * x) is 6 * x, where the inner factor is a power of two and neither makes x smaller.
+
+    The inner product then only moves the exponent, and overflows only if the whole does.
+    """
+    for product, outer in (node.inputs, node.inputs[::-1]):
+        large = known_number(outer)
+        if large is None or product.primitive is not multiply_p or node.aval.dtype.kind != "f":
+            continue
+        for value, inner in (product.inputs, product.inputs[::-1]):
+            small = known_number(inner)
+            if small is not None and abs(large) >= 1 and small >= 1 and math.log2(small) % 1 == 0:
+                return rewriter.make(multiply_p, rewriter.make(multiply_p, outer, inner), value)
     return None
 
 
@@ -120,7 +136,7 @@ def negate_constant(rewriter: Rewriter, node: Node) -> Node | None:
     ):
         for value, factor in (product.inputs, product.inputs[::-1]):
             if known_number(factor) is not None:
-                return rewriter.make(multiply_p, value, rewriter.make(negative_p, factor))
+                return rewriter.make(multiply_p, rewriter.make(negative_p, factor), value)
     return None
 
 
@@ -225,6 +241,13 @@ def merge_transposes(rewriter: Rewriter, node: Node) -> Node | None:
     return None
 
 
+def write_part(rewriter: Rewriter, node: Node) -> Node | None:
+    """Zeros around a value are zeros with the value written into them, which is done in place."""
+    zero = rewriter.constant(0, node.inputs[0].aval)
+    zeros = rewriter.make(broadcast_to_p, zero, shape=node.aval.shape)
+    return rewriter.make(set_slice_p, zeros, node.inputs[0], region=node.params["region"])
+
+
 def slice_number(rewriter: Rewriter, node: Node) -> Node | None:
     """A part of a repeated number is that number, repeated less often."""
     operand = node.inputs[0]
@@ -298,7 +321,7 @@ def shrink_broadcast(rewriter: Rewriter, node: Node) -> Node | None:
 RULES: dict[Any, tuple[Rule, ...]] = {
     add_p: (add_negative,),
     subtract_p: (subtract_negative,),
-    multiply_p: (multiply_by_one, multiply_negatives, pull_negative),
+    multiply_p: (multiply_by_one, multiply_negatives, pull_negative, merge_factors),
     divide_p: (divide_by_one, pull_negative),
     negative_p: (negate_negative, negate_constant),
     positive_p: (drop_copy,),
@@ -313,5 +336,6 @@ RULES: dict[Any, tuple[Rule, ...]] = {
     reshape_p: (merge_reshapes,),
     transpose_p: (merge_transposes,),
     slice_p: (slice_number,),
+    pad_p: (write_part,),
     sum_p: (sum_repeated, sum_rearranged, sum_negative),
 }

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from stagrad.ops.recompute import recompute
 from tests.op_cases.case import Case, rng
 
 NOISE = rng("movement")
@@ -202,4 +203,8 @@ DIAGONALS = [
     row("meshgrid sparse", lambda x, y: np.meshgrid(x, y, sparse=True), reals(2), reals(3)),
 ]
 
-CASES = [*SHAPES, *REPEATING, *PADDING, *DIAGONALS]
+MARKS = [
+    row("recompute", lambda x: recompute(x, x * 2) * x, MATRIX, covers=("recompute",)),
+]
+
+CASES = [*SHAPES, *REPEATING, *PADDING, *DIAGONALS, *MARKS]
