@@ -4,12 +4,13 @@ import functools
 import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
-
-import networkx
+from typing import TYPE_CHECKING, Any
 
 from stagrad.ir.aval import Aval
 from stagrad.ir.primitive import Params, Primitive, params_key
+
+if TYPE_CHECKING:
+    import networkx
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,9 @@ class Graph:
     @functools.cached_property
     def network(self) -> "networkx.MultiDiGraph[Node]":
         """The graph as a frozen networkx.MultiDiGraph, built at first use."""
+        # A third of the time that importing stagrad would take, and calls do not need it.
+        import networkx
+
         network: networkx.MultiDiGraph[Node] = networkx.MultiDiGraph()
         network.add_nodes_from(self.nodes)
         network.add_edges_from(
