@@ -1,4 +1,4 @@
-"""Every exception stagrad raises on purpose, each also a subclass of the built-in a NumPy user expects."""
+"""Every exception stagrad raises on purpose, each also of the kind a NumPy user expects."""
 
 
 class StagradError(Exception):
@@ -6,7 +6,7 @@ class StagradError(Exception):
 
 
 class TraceError(StagradError, RuntimeError):
-    """A function cannot be traced: control flow, conversion or a call that needs concrete numbers."""
+    """A function cannot be traced: something in it needs concrete numbers."""
 
 
 class ShapeError(StagradError, ValueError):
@@ -14,7 +14,7 @@ class ShapeError(StagradError, ValueError):
 
 
 class DTypeError(StagradError, TypeError):
-    """An operand's dtype is not accepted by the operation, or an argument cannot be differentiated."""
+    """A dtype is not accepted by the operation, or an argument cannot be differentiated."""
 
 
 class UnsupportedError(StagradError, TypeError):

@@ -55,8 +55,8 @@ class Primitive:
     - kind: see `Kind`.
     - dtypes: the dtype kinds accepted for every operand, as letters of `np.dtype.kind`.
     - abstract_eval: `(avals, params) -> Aval`, or a tuple of avals when `multiple` is set.
-    - py: expression over operands `{0}`, `{1}`, … (or `{args}`) and params `{axis}`, with `xp` as the
-      array module and `special`, `linalg` as SciPy's; a callable `(params, arity) -> template`
+    - py: expression over operands `{0}`, `{1}`, … (or `{args}`) and params `{axis}`, with `xp` as
+      the array module and `special`, `linalg` as SciPy's; a callable `(params, arity) -> template`
       where the text depends on the params.
     - c: the same for one scalar, valid C99 and CUDA C++, or a callable `params -> template`; a
       mapping from dtype kinds of operand 0 ("iu", "f", "c") where the text depends on them; None
@@ -81,9 +81,9 @@ class Primitive:
     - infix: Python's operator for the operation, for emitted text only: `+`, or a prefix `-`.
     - helpers: plain functions the `py` text calls; their source is pasted into emitted modules.
     - linear: the operation is linear in all differentiable operands jointly.
-    - facts: `(facts of each operand, **params) -> Facts`, what holds for every element of the result
-      whatever the numbers; nothing where absent, except that what moves, folds or contracts finite
-      numbers is finite.
+    - facts: `(facts of each operand, **params) -> Facts`, what holds for every element of the
+      result whatever the numbers; nothing where absent, except that what moves, folds or contracts
+      finite numbers is finite.
     """
 
     name: str
@@ -238,7 +238,7 @@ def params_key(params: Params) -> tuple[tuple[str, Any], ...]:
 
 
 def module_namespace() -> dict[str, Any]:
-    """Return the names that `py` texts may use besides their operands: `xp` and SciPy, loaded lazily."""
+    """Return the names `py` texts may use besides their operands: `xp` and SciPy, loaded late."""
     return {"xp": np, "special": _Lazy("scipy.special"), "linalg": _Lazy("scipy.linalg")}
 
 

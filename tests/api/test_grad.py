@@ -12,7 +12,7 @@ from stagrad.errors import DTypeError, ShapeError
 X = np.array([1.0, 2.0, 3.0])
 W = np.array([0.5, -1.0, 2.0])
 
-Pair = namedtuple("Pair", "left right")  # noqa: PYI024 - the plain form users write
+Pair = namedtuple("Pair", "left right")
 
 
 @dataclasses.dataclass

@@ -110,7 +110,7 @@ def test_complex_conventions():
     z = np.array([1.0 + 2.0j, -0.5 + 0.3j])
     np.testing.assert_allclose(stagrad.grad(lambda z: np.sum(np.abs(z) ** 2))(z), 2 * z)
     np.testing.assert_allclose(stagrad.grad(lambda z: np.sum(np.imag(z)))(z), [1j, 1j])
-    value, pullback = stagrad.vjp(lambda z: z**2, z)
+    _, pullback = stagrad.vjp(lambda z: z**2, z)
     np.testing.assert_allclose(pullback(np.ones(2, complex))[0], np.conj(2 * z))
     _, tangent = stagrad.jvp(lambda z: np.conj(z) * z, (z,), (1j * z,))
     np.testing.assert_allclose(tangent, np.zeros(2), atol=1e-14)

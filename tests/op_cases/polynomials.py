@@ -34,11 +34,15 @@ CASES = [
     case("polynomials: polyint constants", lambda p, k: np.polyint(p, 2, k), reals(3), reals(2)),
     case("polynomials: poly", np.poly, reals(3)),
     case("polynomials: roots", lambda p: np.roots(p), np.array([1.0, -2.0, 3.0, 1.5])),
-    case("polynomials: polyfit", lambda x, y: np.polyfit(x, y, 2), X, reals(7), dtypes=("float32",)),
+    case(
+        "polynomials: polyfit", lambda x, y: np.polyfit(x, y, 2), X, reals(7), dtypes=("float32",)
+    ),
     case(
         "polyfit weights", lambda x, y, w: np.polyfit(x, y, 1, w=w), X, reals(7), 1 + reals(7) ** 2
     ),
     case("polynomials: polyfit columns", lambda x, y: np.polyfit(x, y, 2), X, reals(7, 2)),
-    case("polynomials: polyfit covariance", lambda x, y: np.polyfit(x, y, 1, cov=True), X, reals(7)),
+    case(
+        "polynomials: polyfit covariance", lambda x, y: np.polyfit(x, y, 1, cov=True), X, reals(7)
+    ),
     case("polynomials: polyfit full", lambda x, y: np.polyfit(x, y, 1, full=True)[:2], X, reals(7)),
 ]
