@@ -243,7 +243,8 @@ def _is_sum_of_squares(node: Node) -> bool:
         elif primitive is multiply_p and (known_number(node.inputs[0]) or 0) > 0:
             waiting.append(node.inputs[1])
         elif primitive is matmul_p:
-            if node.inputs[0] is not node.inputs[1] or node.inputs[0].aval.ndim != 1:
+            left, right = map(_vector, node.inputs)
+            if left is not right or left.aval.size != node.inputs[0].aval.shape[-1]:
                 return False
         elif primitive is multiply_p:
             if node.inputs[0] is not node.inputs[1]:
@@ -268,6 +269,11 @@ def sum_of_squared_root(rewriter: Rewriter, node: Node) -> Node | None:
     if not at_zero or known_number(condition.inputs[1]) != 0 or known_number(zero) != 0:
         return None
     return operand if _is_sum_of_squares(operand) else None
+
+
+def _vector(node: Node) -> Node:
+    """Return the vector that a matrix of one row or column is made of, else the node itself."""
+    return node.inputs[0] if node.primitive is reshape_p else node
 
 
 RULES: dict[Any, tuple[Rule, ...]] = {
