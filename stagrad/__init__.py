@@ -1,4 +1,10 @@
-"""stagrad: a differentiating compiler for NumPy functions."""
+"""stagrad: a differentiating compiler for NumPy functions.
+
+The names of eager mode (`tensor`, `no_grad`, `nn`, …) are loaded when one of them is first used.
+"""
+
+import importlib as _importlib
+from typing import Any as _Any
 
 from stagrad import random
 from stagrad.api.export import export
@@ -25,3 +31,17 @@ __all__ = [
     "value_and_grad",
     "vjp",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    eager = _importlib.import_module("stagrad.eager")
+    if name in eager.MODULES:
+        return _importlib.import_module(f"stagrad.{name}")
+    if name in eager.__all__:
+        return getattr(eager, name)
+    raise AttributeError(f"module 'stagrad' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    eager = _importlib.import_module("stagrad.eager")
+    return sorted({*globals(), *eager.__all__, *eager.MODULES})

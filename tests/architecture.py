@@ -5,7 +5,8 @@ A file may import from its own layer and from those below it. The layers, from t
     tools, api, runtime, {passes | codegen}, {trace | eager}, ops, ir, {errors, config}
 
 Those in one pair of braces do not import each other. `codegen`, `runtime` and `ops` see `ir` alone.
-`stagrad/testing.py` stands beside `api`, and may call it; `stagrad/random.py` names what `ops` has.
+`stagrad/testing.py` stands beside `api`, and may call it; `stagrad/random.py` names what `ops`
+has, `stagrad/autograd` what `eager` has.
 """
 
 import ast
@@ -39,7 +40,8 @@ LAYERS: Mapping[str, frozenset[str]] = {
     "api": _ON_RUNTIME,
     "testing": _ON_RUNTIME | {"api"},
     "random": frozenset({"ops"}),
-    PACKAGE: _ON_RUNTIME | {"api", "testing", "random"},
+    "autograd": frozenset({"eager"}),
+    PACKAGE: _ON_RUNTIME | {"api", "testing", "random", "autograd"},
     "tools": _ON_RUNTIME | {"api", "testing", "random", PACKAGE},
     "__main__": frozenset({"tools"}),
 }
