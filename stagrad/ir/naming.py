@@ -2,7 +2,7 @@
 
 import builtins
 import keyword
-import re
+import unicodedata
 from collections.abc import Iterable
 
 from stagrad.ir.graph import Node
@@ -29,7 +29,10 @@ class Names:
 
     def take(self, wanted: str) -> str:
         """Return `wanted` as a free identifier, changed as little as possible."""
-        base = re.sub(r"\W", "_", wanted)
+        base = "".join(
+            letter if f"a{letter}".isidentifier() else "_"
+            for letter in unicodedata.normalize("NFKC", wanted)
+        )
         if not base.isidentifier():
             base = f"u{base}"
         if base in RESERVED:

@@ -50,12 +50,16 @@ def _source(code: CodeType, line: int) -> Source:
 
 @functools.lru_cache(maxsize=1024)
 def _assigned_names(code: CodeType) -> dict[int, str]:
-    """Map the offset of each instruction whose result is stored at once to the variable's name."""
+    """Map the offset of each instruction whose result is stored at once to the variable's name.
+
+    While a call runs, the frame's offset is the call's own or lies among the caches behind it.
+    """
     instructions = [item for item in dis.get_instructions(code) if item.opname not in _SKIPPED]
     return {
-        before.offset: str(after.argval)
+        offset: str(after.argval)
         for before, after in itertools.pairwise(instructions)
         if after.opname in _STORES
+        for offset in range(before.offset, after.offset, 2)
     }
 
 
