@@ -93,21 +93,19 @@ class BlockFunction:
             arguments.append(self._loaded(load, text).text.text)
         partial: list[tuple[Store, str]] = []
         for store in self.kernel.stores:
-            aval, name, shape = store.buffer.aval, store.buffer.name, store.buffer.aval.shape
+            name, shape, dtype = store.buffer.name, store.buffer.aval.shape, store.value.dtype
             if self._is_partial(store):
                 name = self._names.take(self._filled[store.buffer])
                 shape = (self.chunks.count(self.kernel.space), *shape)
+                dtype = _wider(dtype)
                 partial.append((store, name))
             arguments.append(name)
-            body.statement(f"{name} = np.empty({shape}, {dtype_text(aval.dtype)})", None)
+            body.statement(f"{name} = np.empty({shape}, {dtype_text(dtype)})", None)
         extent = self.kernel.space[self._axis]
         listed = ", ".join([self.kernel.name, str(extent), str(self.chunks.length), *arguments])
         body.statement(f"in_blocks({listed})", None)
         for store, name in partial:
-            assert isinstance(store.value, Reduce)
-            axis = 0 if store.buffer.aval.shape else None
-            text = fold(store.value.primitive, Text(name), axis, store.value.dtype)
-            body.assign(store.buffer.name, text, store.value.node)
+            body.assign(store.buffer.name, _combined(store, name), store.buffer.node)
 
     def _loaded(self, load: Load, text: Text) -> Array:
         return loaded(text, load.index, load.buffer.aval.shape, self.kernel.space)
@@ -128,3 +126,19 @@ class BlockFunction:
         node = store.buffer.node
         text = placed(array, dims).text.text
         self._body.statement(f"{self._filled[store.buffer]}[{place}] = {text}", node)
+
+
+def _wider(dtype: np.dtype) -> np.dtype:
+    """Return the dtype of partial results: floats are kept in double precision until the end."""
+    return np.result_type(dtype, np.float64) if dtype.kind in "fc" else dtype
+
+
+def _combined(store: Store, parts: str) -> Text:
+    """Return the partial results of a reduction as one result of its own dtype."""
+    assert isinstance(store.value, Reduce)
+    dtype, shape = store.value.dtype, store.buffer.aval.shape
+    text = fold(store.value.primitive, Text(parts), 0 if shape else None, _wider(dtype))
+    if dtype == _wider(dtype):
+        return text
+    name = dtype_text(dtype)
+    return Text(f"{text.text}.astype({name})" if shape else f"{name}({text.text})")

@@ -313,7 +313,8 @@ def _clusters(graph: Graph, access: dict[Node, Access], placing: _Placing) -> li
     for nodes in parts.values():
         space = places[nodes[0]].space
         assert space is not None
-        reread = any(is_reduction(node) and places[node].readable for node in nodes)
+        folded = {node for node in nodes if is_reduction(node)}
+        reread = any(access[operand].base in folded for node in nodes for operand in node.inputs)
         clusters.append(Cluster(tuple(nodes), space, placing.cols[space] if reread else ()))
     clusters += [
         Cluster((node,), None, ())
