@@ -40,7 +40,7 @@ LAYERS: Mapping[str, frozenset[str]] = {
     "api": _ON_RUNTIME,
     "testing": _ON_RUNTIME | {"api"},
     "random": frozenset({"ops"}),
-    "autograd": frozenset({"eager"}),
+    "autograd": frozenset({"eager", "autograd"}),
     PACKAGE: _ON_RUNTIME | {"api", "testing", "random", "autograd"},
     "tools": _ON_RUNTIME | {"api", "testing", "random", PACKAGE},
     "__main__": frozenset({"tools"}),

@@ -18,6 +18,8 @@ from stagrad.eager.node import Edge, Node, freed_error, take_order
 from stagrad.eager.quiet import restore, silence
 from stagrad.eager.recording import note_trace
 from stagrad.eager.tape import PrimitiveNode, edge_of
+from stagrad.ir import bind
+from stagrad.ops.movement import reshape_p
 
 Name = str | Callable[..., str]
 Body = TypeVar("Body", bound=Callable[..., Any])
@@ -108,6 +110,8 @@ def run_operation(
         bare = bare_arrays if edges else all_bare_arrays
         args, kwargs = bare(args), bare(kwargs)
     result = _quietly(body, args, kwargs)
+    if view and isinstance(result, tape.tensor_type) and any(result is t for t in tensors):
+        result = bind(reshape_p, result, shape=result.shape)
     if not edges:
         return result if view else make_tensors(result, tensors)
     label = name if isinstance(name, str) else name(*args, **kwargs)

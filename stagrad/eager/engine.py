@@ -127,19 +127,19 @@ class Pass:
     def _hand(self, node: Node, hooks: Any, values: Any, given: Any) -> Any:
         """Call a node's hooks on values, which the hooks may replace, and return these."""
         single = given is None and node.outputs == 1
-        shown = tuple(None if v is None else _shown(v) for v in ([values] if single else values))
+        passed = tuple(None if v is None else shown(v) for v in ([values] if single else values))
         if given is not None:
             outputs = given if node.outputs != 1 else [given]
-            seen = tuple(None if v is None else _shown(v) for v in outputs)
+            seen = tuple(None if v is None else shown(v) for v in outputs)
         for hook in list(hooks.values()):
-            changed = hook(shown) if given is None else hook(shown, seen)
+            changed = hook(passed) if given is None else hook(passed, seen)
             if changed is not None:
-                shown = changed if isinstance(changed, tuple) else (changed,)
-        back = [None if v is None else _hidden(v, self.record) for v in shown]
+                passed = changed if isinstance(changed, tuple) else (changed,)
+        back = [None if v is None else hidden(v, self.record) for v in passed]
         return back[0] if single else back
 
 
-def _shown(cotangent: Any) -> Any:
+def shown(cotangent: Any) -> Any:
     """Return a cotangent as users see it: a tensor, conjugated when complex."""
     from stagrad.ops.complex import conjugate
 
@@ -147,7 +147,7 @@ def _shown(cotangent: Any) -> Any:
     return conjugate(tensor) if tensor.dtype.kind == "c" else tensor
 
 
-def _hidden(gradient: Any, record: bool) -> Any:
+def hidden(gradient: Any, record: bool) -> Any:
     """Return a gradient that a user gave as the engine handles it."""
     from stagrad.ops.complex import conjugate
 
@@ -177,17 +177,17 @@ def apply_hooks(node: Node, cotangent: Any, record: bool) -> Any:
 def _call_hook(hook: Any, cotangent: Any, record: bool) -> Any:
     # A hook may write into what it is given; others may hold the same memory.
     private = cotangent if record else np.array(cotangent)
-    shown = _shown(private)
-    result = hook(shown)
+    given = shown(private)
+    result = hook(given)
     if result is None:
-        return _hidden(shown, record)
+        return hidden(given, record)
     gradient = as_cotangent(result)
     if gradient.shape != np.shape(private):
         raise RuntimeError(
             f"a hook has changed the size of a gradient: expected {tuple(np.shape(private))}, got "
             f"{tuple(gradient.shape)}"
         )
-    return _hidden(gradient, record)
+    return hidden(gradient, record)
 
 
 def keep_gradient(tensor: Any, cotangent: Any, record: bool) -> None:
@@ -196,7 +196,7 @@ def keep_gradient(tensor: Any, cotangent: Any, record: bool) -> None:
 
     known = tensor._grad
     if record:
-        gradient = _shown(cotangent)
+        gradient = shown(cotangent)
         if known is not None:
             gradient = known + gradient
         tensor._grad = gradient
@@ -209,7 +209,7 @@ def keep_gradient(tensor: Any, cotangent: Any, record: bool) -> None:
         tensor._grad = make_tensor(np.asarray(known._array + cotangent), None)
     else:
         known._array += cotangent
-        known._version[0] += 1
+        known._counter[0] += 1
 
 
 def backward_pass(

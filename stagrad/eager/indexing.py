@@ -18,19 +18,8 @@ def getitem(tensor: Any, index: Any) -> Any:
     basic = is_basic(index)
     if not basic and not (is_grad_enabled() and tensor.requires_grad):
         return tape.make_tensor(np.asarray(tensor._array[index]), None)
-    result = run_operation(
-        lambda *_: _name(index), lambda x: getitem_of_values(x, index), (tensor,), {}, view=True
-    )
-    if result is tensor:
-        result = run_operation("AliasBackward0", _alias, (tensor,), {}, view=True)
-    return result
-
-
-def _alias(tensor: Any) -> Any:
-    from stagrad.ir import bind
-    from stagrad.ops.movement import reshape_p
-
-    return bind(reshape_p, tensor, shape=tensor.shape)
+    name = _name(index)
+    return run_operation(name, lambda x: getitem_of_values(x, index), (tensor,), {}, view=True)
 
 
 def is_basic(index: Any) -> bool:
@@ -108,7 +97,7 @@ def _as_value(value: Any) -> Any:
 
 def _is_same(part: Any, value: Any) -> bool:
     """Say whether `value` is the very memory it is to be written to, as after `x[i] += 1`."""
-    if not isinstance(value, tape.tensor_type) or value._version is not part._version:
+    if not isinstance(value, tape.tensor_type) or value._counter is not part._counter:
         return False
     a, b = part._array, value._array
     is_alike = a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype

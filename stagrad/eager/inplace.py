@@ -107,9 +107,11 @@ def _check_fits(target: Any, array: np.ndarray, value: Any, name: str) -> None:
 def _check_origin(target: Any, edge: Edge | None, name: str) -> None:
     """Refuse writes through views whose history would have to be invented."""
     origin = target._origin
-    if origin is None or (edge is None and not target._base.requires_grad):
+    if origin is None:
         return
     if origin == "no_grad":
+        if edge is None and not target._base.requires_grad:
+            return
         raise RuntimeError(
             f"{name}: A view was created in no_grad mode and is being modified inplace with grad "
             "mode enabled. Create the view outside no_grad, or write it under no_grad too."
@@ -122,7 +124,7 @@ def _check_origin(target: Any, edge: Edge | None, name: str) -> None:
 
 def bump(target: Any) -> None:
     """Count a write of the memory, and remember where in the user's code it stands."""
-    version = target._version
+    version = target._counter
     version[0] += 1
     frame: Any = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
@@ -177,5 +179,5 @@ def _protect(node: Node, target: Any, since: int) -> None:
                 else value
                 for value in node.saved
             )
-            version = target._version
+            version = target._counter
             node.checks = tuple(check for check in node.checks if check[0] is not version)

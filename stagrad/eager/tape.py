@@ -160,7 +160,7 @@ def make_tensor(array: np.ndarray, edge: Edge | None) -> Any:
     tensor = _new(tensor_type)
     tensor._array = array
     tensor._edge = edge
-    tensor._version = [0]
+    tensor._counter = [0]
     return tensor
 
 
@@ -226,7 +226,7 @@ def _make_view(result: Any, operand: Any, primitive: Primitive, params: dict[str
         base = operand if operand._base is None else operand._base
         result._base = base
         result._chain = (*operand._chain, (primitive, params))
-        result._version = operand._version
+        result._counter = operand._counter
         result._seen = base._rewrites
         if not is_grad_enabled():
             result._origin = "no_grad"
@@ -252,12 +252,12 @@ def record(
     checks = []
     if plan.kept_out:
         values[0] = result._array
-        checks.append((result._version, result._version[0]))
+        checks.append((result._counter, result._counter[0]))
     for position in plan.kept_operands:
         operand = operands[position]
         values[1 + position] = arrays[position]
         if isinstance(operand, tensor_type):
-            version = operand._version
+            version = operand._counter
             checks.append((version, version[0]))
     node = PrimitiveNode(plan, edges, tuple(values), tuple(checks))
     _finish(node)
@@ -283,12 +283,12 @@ def _record_multiple(
     checks: list[tuple[Version, int]] = []
     if plan.kept_out:
         values[0] = out
-        checks.extend((result._version, result._version[0]) for result in results)
+        checks.extend((result._counter, result._counter[0]) for result in results)
     for position in plan.kept_operands:
         operand = operands[position]
         values[1 + position] = arrays[position]
         if isinstance(operand, tensor_type):
-            checks.append((operand._version, operand._version[0]))
+            checks.append((operand._counter, operand._counter[0]))
     node = PrimitiveNode(plan, edges, tuple(values), tuple(checks))
     node.outputs = len(out)
     _finish(node)

@@ -34,7 +34,7 @@ class Tensor(Conversions, Operators):
 
     _array: np.ndarray
     _edge: Edge | None = None
-    _version: Version
+    _counter: Version
     _requires_grad = False
     _grad: "Tensor | None" = None
     _base: "Tensor | None" = None
@@ -110,6 +110,11 @@ class Tensor(Conversions, Operators):
             )
         self._requires_grad = bool(requires_grad)
         return self
+
+    @property
+    def _version(self) -> int:
+        """How often the memory was written, by whichever tensor on it."""
+        return int(self._counter[0])
 
     @property
     def is_leaf(self) -> bool:
@@ -238,7 +243,7 @@ class Tensor(Conversions, Operators):
     def detach(self) -> "Tensor":
         """Return a tensor on the same memory that needs no gradient."""
         result = make_tensor(self._array, None)
-        result._version = self._version
+        result._counter = self._counter
         return result  # type: ignore[no-any-return]
 
     def detached(self) -> "Tensor":
