@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import stagrad
 from tests.op_cases.case import Case, rng
 
 NOISE = rng("linalg")
@@ -110,6 +111,14 @@ DETERMINANTS = [
         reals(2, 3, 3),
         reals(2),
         covers=("cofactors",),
+    ),
+    case(
+        "second derivative of det",
+        lambda a, e: np.sum(stagrad.grad(np.linalg.det)(a) * e),
+        reals(3, 3),
+        reals(3, 3),
+        covers=("cofactor_change",),
+        order=1,
     ),
     case("slogdet", np.linalg.slogdet, reals(3, 3), covers=("slogdet",), dtypes=SINGLE),
     case("slogdet complex stack", np.linalg.slogdet, complexes(2, 3, 3)),
