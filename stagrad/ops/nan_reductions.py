@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from stagrad.errors import ShapeError
-from stagrad.ir import ZERO, Kind, Primitive, aval_of, register
+from stagrad.ir import ZERO, Kind, Primitive, aval_of, bind, register
 from stagrad.ops import cumulative, reduction, statistics
 from stagrad.ops.convert import as_value
 from stagrad.ops.define import UFUNCS, implements
@@ -181,17 +181,21 @@ def nanmin(
 
 
 def _nan_position(name: str, doc: str) -> Primitive:
-    record = reduction.argmax_p
-    return register(
+    def batcher(size: int, batched: Any, operands: Any, *, axis: tuple[int, ...]) -> Any:
+        return bind(record, operands[0], axis=(axis[0] + 1,))
+
+    record = register(
         Primitive(
             name=name,
             kind=Kind.LIBRARY,
-            abstract_eval=record.abstract_eval,
+            abstract_eval=reduction.argmax_p.abstract_eval,
+            batcher=batcher,
             py=lambda params, arity: f"xp.{name}({{0}}, axis={params['axis'][0]})",
             vjps=(ZERO,),
             doc=doc,
         )
     )
+    return record
 
 
 # Primitives of their own, because NumPy raises ValueError where all elements are NaN: only the run

@@ -36,7 +36,7 @@ def rewrite(graph: Graph, rules: Rules, always: tuple[Rule, ...] = ()) -> Graph:
     return rewriter.builder.graph(graph.inputs, [rewriter.new[node] for node in graph.outputs])
 
 
-class _ConstantTrace(Trace):
+class ConstantTrace(Trace):
     """A trace of compositions inside a finished graph: the arrays they make are constants."""
 
     def lift(self, value: Any, *, weak: bool = False) -> Tracer:
@@ -133,7 +133,7 @@ class Rewriter:
         current = self._current
         assert current is not None
         self.builder.place = current
-        with _ConstantTrace(self.builder, located=False) as trace:
+        with ConstantTrace(self.builder, located=False) as trace:
             result = function(*(Tracer(trace, operand) for operand in operands))
             node: Node = trace.lift(result).node
         self.builder.place = None
