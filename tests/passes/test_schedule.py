@@ -147,6 +147,16 @@ def test_what_is_read_later_is_copied_before_it_is_updated() -> None:
     assert copy.operand.aval == copy.result.aval
 
 
+def test_what_a_reshape_of_it_still_needs_is_copied_too() -> None:
+    def function(x: Any) -> Any:
+        y = np.sort(x)
+        flat = np.reshape(y, (12,))
+        z = stagrad.ops.slicing.set_slice(y, x[0], (0, None))
+        return z, np.cumsum(flat * np.sum(z))
+
+    assert [s for s in scheduled(function, "f64[3,4]").steps if isinstance(s, Copy)]
+
+
 ALIASING = {
     "an input": lambda x: x,
     "an input twice": lambda x: (x, x),
