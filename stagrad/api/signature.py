@@ -1,7 +1,7 @@
 """What a call looks like: its tree, the avals of its array leaves and its static values."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from stagrad.errors import DTypeError
 from stagrad.ir import Aval, aval_of
 from stagrad.ir.aval import PYTHON_SCALARS
 from stagrad.trace import StaticLeaf, Tracer, TreeSpec, flatten
+from stagrad.trace.identity import exact
 
 
 class Static:
@@ -128,6 +129,11 @@ class Parameters:
             return self._array_leaf(spec, position, value)
         if isinstance(value, Static):
             value = value.value
+        if isinstance(value, Iterator):
+            raise DTypeError(
+                f"{self.describe(spec, position)} is a {type(value).__name__}, which gives its "
+                "items only once, while the function is traced; pass a list or a tuple"
+            )
         try:
             hash(value)
         except TypeError:
@@ -181,7 +187,7 @@ class Parameters:
 
 def _key(spec: TreeSpec, leaves: Sequence[Aval | StaticLeaf]) -> Any:
     return spec, tuple(
-        (type(leaf.value), leaf.value) if isinstance(leaf, StaticLeaf) else leaf for leaf in leaves
+        exact(leaf.value) if isinstance(leaf, StaticLeaf) else leaf for leaf in leaves
     )
 
 

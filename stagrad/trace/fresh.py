@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.errors import UnsupportedError
+from stagrad.errors import TraceError, UnsupportedError
 from stagrad.ir import Primitive
 from stagrad.ops.convert import as_value, holds_traced, must_copy
 from stagrad.ops.define import FUNCTIONS
@@ -30,12 +30,14 @@ class FreshArray(np.ndarray):
     """An array created under a trace; `recorded` is its traced value once it holds one."""
 
     live: np.ndarray | None
+    _owned: bool
     _recorded: Tracer | None
     _parent: "FreshArray | None"
     _remake: Callable[[Tracer], Tracer] | None
 
     def __array_finalize__(self, source: Any) -> None:
         self.live = None
+        self._owned = False
         self._recorded = None
         self._parent = None
         self._remake = None
@@ -52,7 +54,11 @@ class FreshArray(np.ndarray):
     def value(self) -> Tracer:
         """This array as a traced value to read from."""
         trace = current_trace()
-        assert trace is not None, "only a trace asks for traced values"
+        if trace is None:
+            raise TraceError(
+                "an array that holds traced values is read after its function was traced; return "
+                "it from the function instead of keeping it elsewhere."
+            )
         return trace.lift(self)
 
     def live_value(self) -> Tracer | None:
@@ -86,7 +92,16 @@ class FreshArray(np.ndarray):
             trace = current_trace()
             assert trace is not None, "only a traced write records, and it needs a running trace"
             self._recorded = Tracer(trace, trace.lift(self).node)
+            self._void()
         return self._recorded
+
+    def _void(self) -> None:
+        """Fill memory that nobody should read any more, and whose old numbers would mislead.
+
+        Code in C may ask for the buffer, which nobody can refuse it.
+        """
+        if self._owned and self.dtype.kind in "fc":
+            np.ndarray.view(self, np.ndarray).fill(np.nan)
 
     def __getitem__(self, index: Any) -> Any:
         recorded = self.recorded
@@ -166,6 +181,26 @@ def _delegate_property(name: str) -> property:
     return property(read)
 
 
+def _bytes(name: str) -> Any:
+    """Return a method or property that reads the memory as it lies, which traced values lack."""
+    plain = getattr(np.ndarray, name)
+
+    def require_plain(self: FreshArray) -> None:
+        if self.recorded is not None:
+            self.value().__array__()
+
+    @functools.wraps(plain)
+    def method(self: FreshArray, *arguments: Any, **keywords: Any) -> Any:
+        require_plain(self)
+        return plain(self, *arguments, **keywords)
+
+    def read(self: FreshArray) -> Any:
+        require_plain(self)
+        return plain.__get__(self)
+
+    return method if callable(plain) else property(read)
+
+
 _WRITING = frozenset(
     {f"__i{name}__" for name in (
         "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
@@ -184,6 +219,8 @@ _SHARED = [
 _COMPARISONS = ["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"]
 for _name in (*_SHARED, *_COMPARISONS):
     setattr(FreshArray, _name, _delegate(_name))
+for _name in ("tobytes", "byteswap", "dump", "dumps", "tofile", "getfield", "data", "ctypes"):
+    setattr(FreshArray, _name, _bytes(_name))
 for _name in ("T", "mT", "real", "imag", "flat"):
     setattr(FreshArray, _name, _delegate_property(_name))
 
@@ -211,6 +248,14 @@ def _fresh(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_fresh, value))
     return value
+
+
+def _made(result: Any) -> Any:
+    """Return what a creation function made, as a fresh array; its memory may be nobody else's."""
+    made = _fresh(result)
+    if isinstance(made, FreshArray):
+        made._owned = result.flags.owndata
+    return made
 
 
 def live(array: np.ndarray) -> Any:
@@ -257,14 +302,14 @@ def _creating(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         if original in FUNCTIONS and _is_traced((arguments, keywords)):
             return call_function(original, arguments, keywords)
         if name == "empty":
-            return _fresh(np_originals["zeros"](*arguments, **keywords))
+            return _made(np_originals["zeros"](*arguments, **keywords))
         result = original(*arguments, **keywords)
         if arguments and result is arguments[0]:
             # A conversion that hands back its argument created nothing.
             return live(result) if type(result) is np.ndarray else result
         if not name.endswith("_like"):
             _note_sources(arguments)
-        return _fresh(result)
+        return _made(result)
 
     return create
 

@@ -11,6 +11,7 @@ from stagrad.ir import Aval, Graph, Node
 from stagrad.trace.draws import Draw, as_drawing
 from stagrad.trace.guards import Guards
 from stagrad.trace.replacement import replaced_functions
+from stagrad.trace.results import require_nothing_traced
 from stagrad.trace.trace import Trace
 from stagrad.trace.tracer import BeginAgain, SpecializeInput, Tracer
 from stagrad.trace.trees import TreeSpec, flatten, unflatten
@@ -63,11 +64,13 @@ def trace_function(
     leaves: Sequence[Aval | StaticLeaf],
     names: Sequence[str | None],
     values: Sequence[Any],
+    scalars: frozenset[int] = frozenset(),
 ) -> Traced:
     """Trace `function(*args, **kwargs)`, `(args, kwargs)` being the tree of `spec` over `leaves`.
 
     `values` are the actual leaves: when the function needs one as a Python integer (a shape, a loop
-    bound), the trace is made again with that leaf static.
+    bound), the trace is made again with that leaf static. `scalars` are positions of leaves that
+    are NumPy's immutable scalars rather than arrays without axes.
     """
     leaves = list(leaves)
     static: set[int] = set()
@@ -75,8 +78,10 @@ def trace_function(
     while True:
         trace = Trace(draws=draws)
         try:
-            return _trace_once(trace, function, spec, leaves, names, frozenset(static))
+            return _trace_once(trace, function, spec, leaves, names, frozenset(static), scalars)
         except SpecializeInput as request:
+            if request.trace is not trace:
+                raise
             position = request.position
             leaves[position] = StaticLeaf(request.specialized(values[position]))
             static.add(position)
@@ -98,8 +103,10 @@ def _trace_once(
     leaves: Sequence[Aval | StaticLeaf],
     names: Sequence[str | None],
     static: frozenset[int],
+    scalars: frozenset[int],
 ) -> Traced:
-    guards = Guards.of(function)
+    fixed = [leaf.value if isinstance(leaf, StaticLeaf) else None for leaf in leaves]
+    guards = Guards.of(function, *unflatten(spec, fixed))
     trace.is_live = guards.is_live
     with trace, replaced_functions(guards):
         arguments: list[Any] = []
@@ -109,6 +116,7 @@ def _trace_once(
                 arguments.append(as_drawing(leaf.value))
             else:
                 tracer = trace.input(leaf, name)
+                tracer.scalar = tracer.scalar or position in scalars
                 trace.input_positions[tracer.node] = position
                 arguments.append(tracer)
                 inputs.append(tracer)
@@ -138,6 +146,7 @@ def _trace_once(
 
 def _place_output(trace: Trace, leaf: Any, outputs: list[Node]) -> int | StaticLeaf:
     if not isinstance(leaf, Tracer | np.ndarray):
+        require_nothing_traced(leaf)
         return StaticLeaf(leaf)
     if isinstance(leaf, np.ndarray) and leaf.dtype.kind not in "biufc":
         return StaticLeaf(leaf)

@@ -11,7 +11,7 @@ import dis
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import (
     BuiltinFunctionType,
@@ -26,10 +26,12 @@ from typing import Any
 import numpy as np
 
 from stagrad.trace.draws import GENERATORS
+from stagrad.trace.identity import Same, exact
 
 _LOADS_GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _LOADS_CELL = frozenset({"LOAD_DEREF", "LOAD_CLASSDEREF"})
 _LOADS_ATTRIBUTE = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_ON_ATTRIBUTE = _LOADS_ATTRIBUTE | {"STORE_ATTR", "DELETE_ATTR"}
 _SCALARS = (bool, int, float, complex, str, bytes, type(None), np.generic)
 _CONTENT_LIMIT = 4096
 _LIBRARIES = frozenset(
@@ -125,12 +127,22 @@ class Guards:
     namespaces: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, function: Callable[..., Any]) -> "Guards":
-        """Collect the guards of a function and of the user functions it can reach by name."""
+    def of(
+        cls, function: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] = {}
+    ) -> "Guards":
+        """Collect the guards of a function and of the user functions it can reach by name.
+
+        What it reads of the objects among its arguments is guarded as what it reads of `self`.
+        """
         guards = cls()
         seen: set[tuple[int, int]] = set()
         guards._note_partial(function)
         pending = list(_functions_in(function))
+        for found, owner in list(pending):
+            for name, value in _given(found, owner, args, kwargs).items():
+                pending.extend(_functions_in(value))
+                for path in _paths(found, {name: value}):
+                    pending.extend(guards._guard(path))
         while pending:
             found, owner = pending.pop()
             key = id(found.__code__), id(owner)
@@ -140,7 +152,7 @@ class Guards:
             guards.namespaces[id(found.__globals__)] = found.__globals__
             for value in (*(found.__defaults__ or ()), *(found.__kwdefaults__ or {}).values()):
                 guards._note_arrays(value)
-            for path in _paths(found, owner):
+            for path in _paths(found, _first(found, owner)):
                 pending.extend(guards._guard(path))
         return guards
 
@@ -191,6 +203,10 @@ class Guards:
         return self
 
     def _guard(self, path: Path) -> Iterator[tuple[FunctionType, Any]]:
+        if path.attributes[-1:] == ("__dict__",):
+            self._note_arrays(path.read())
+            self.contents.append((path, None))
+            return
         if not path.is_plain():
             yield from path.getter()
             return
@@ -276,9 +292,33 @@ def _is_library(value: Any) -> bool:
     return module.partition(".")[0] in _LIBRARIES
 
 
-def _paths(function: FunctionType, owner: Any) -> Iterator[Path]:
+def _first(function: FunctionType, owner: Any) -> dict[str, Any]:
+    """Return the bound first argument by its parameter's name."""
+    code = function.__code__
+    return {code.co_varnames[0]: owner} if owner is not None and code.co_argcount else {}
+
+
+def _given(
+    function: FunctionType, owner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the objects among the arguments of a call by their parameters' names."""
+    code = function.__code__
+    names = code.co_varnames[owner is not None : code.co_argcount]
+    named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    given = dict(zip(names, args, strict=False))
+    given |= {name: value for name, value in kwargs.items() if name in named}
+    return {name: value for name, value in given.items() if _is_users(value)}
+
+
+def _is_users(value: Any) -> bool:
+    """Say whether a value is a function that a user wrote, or of a class that one wrote."""
+    is_function = isinstance(value, FunctionType | MethodType | functools.partial)
+    return not _is_library(value if is_function else type(value))
+
+
+def _paths(function: FunctionType, owners: Mapping[str, Any]) -> Iterator[Path]:
     for code, is_outer in _codes(function.__code__):
-        yield from _paths_in(code, function, owner if is_outer else None)
+        yield from _paths_in(code, function, owners, is_outer)
 
 
 def _codes(code: CodeType, is_outer: bool = True) -> Iterator[tuple[CodeType, bool]]:
@@ -304,6 +344,9 @@ def _chains(code: CodeType) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
             continue
         attributes: tuple[str, ...] = ()
         chains.add((how, str(item.argval), attributes))
+        if instructions[position + 1].opname not in _ON_ATTRIBUTE:
+            # Handed on as a whole: who gets it may read anything of it.
+            chains.add((how, str(item.argval), ("__dict__",)))
         for later in instructions[position + 1 :]:
             if later.opname not in _LOADS_ATTRIBUTE:
                 break
@@ -312,26 +355,29 @@ def _chains(code: CodeType) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
     return tuple(sorted(chains))
 
 
-def _paths_in(code: CodeType, function: FunctionType, owner: Any) -> Iterator[Path]:
-    first = code.co_varnames[0] if code.co_argcount else None
+def _paths_in(
+    code: CodeType, function: FunctionType, owners: Mapping[str, Any], is_outer: bool
+) -> Iterator[Path]:
+    shared = function.__code__.co_cellvars
     for how, root, attributes in _chains(code):
+        is_whole = attributes == ("__dict__",)
         if how == "global" or (how == "cell" and root in function.__code__.co_freevars):
-            path = Path(function, root, attributes)
-        elif how == "local" and root == first and owner is not None and attributes:
-            path = Path(function, root, attributes, owner)
-        else:
-            continue
-        yield path
+            if not is_whole:
+                yield Path(function, root, attributes)
+        elif root in owners and attributes and (is_outer if how == "local" else root in shared):
+            owner = owners[root]
+            if not is_whole or (hasattr(owner, "__dict__") and not isinstance(owner, type)):
+                yield Path(function, root, attributes, owner)
 
 
 def _content(value: Any, budget: int = _CONTENT_LIMIT) -> Any:
     """Return a hashable-free snapshot of a small container's contents, None for other things."""
     if isinstance(value, _SCALARS):
-        return (type(value), value)
+        return exact(value)
     if isinstance(value, list | tuple | set) and len(value) <= budget:
-        return (type(value), [_content(part, budget // 4) or id(part) for part in value])
+        return (type(value), [_content(part, budget // 4) or Same(part) for part in value])
     if isinstance(value, dict) and len(value) <= budget:
-        parts = [(key, _content(part, budget // 4) or id(part)) for key, part in value.items()]
+        parts = [(key, _content(part, budget // 4) or Same(part)) for key, part in value.items()]
         return (dict, parts)
     return None
 
@@ -342,7 +388,7 @@ def _same(now: Any, then: Any) -> bool:
     if type(now) is not type(then):
         return False
     if isinstance(now, _SCALARS):
-        return bool(now == then)
+        return bool(exact(now) == exact(then))
     return isinstance(now, MethodType) and now == then
 
 

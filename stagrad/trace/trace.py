@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.errors import TraceError
+from stagrad.errors import DTypeError, TraceError
 from stagrad.ir import (
     Aval,
     Builder,
@@ -23,7 +23,7 @@ from stagrad.ir.aval import PYTHON_SCALARS
 from stagrad.ops.movement import broadcast_to
 from stagrad.trace.draws import Draw
 from stagrad.trace.fresh import LITERAL_BYTES, FreshArray
-from stagrad.trace.sources import locate
+from stagrad.trace.sources import locate, quote_user_line
 from stagrad.trace.state import running
 from stagrad.trace.tracer import Tracer
 
@@ -135,6 +135,12 @@ class Trace:
             if recorded is not None:
                 return self.lift(recorded)
             return self._lift_fresh(value.view(np.ndarray))
+        if isinstance(value, np.ma.MaskedArray | np.matrix):
+            raise DTypeError(
+                f"the function reads a {type(value).__name__}, whose operations mean something "
+                f"else than an array's.{quote_user_line()}\nMake it a plain array with np.asarray, "
+                "outside the function."
+            )
         if self.is_live is not None and not self.is_live(value):
             self.derived = True
         return self._capture(value, value, aval_of(value))
@@ -176,6 +182,9 @@ class Trace:
             self._location = locate()
         try:
             lifted = self._prepare(primitive, operands, params)
+            if _may_overflow(primitive, lifted, params):
+                for value in lifted:
+                    value.specialize()
             source, name = self._location or (None, None)
         finally:
             if outermost:
@@ -214,6 +223,16 @@ class Trace:
             for index in range(len(node.avals))
         )
         return tuple(Tracer(self, part, scalar=part.aval.shape == ()) for part in parts)
+
+
+def _may_overflow(primitive: Primitive, operands: Sequence[Tracer], params: Params) -> bool:
+    """Say whether Python's integers give another number, or an error, where a machine's wrap."""
+    if not all(value.aval.weak and value.aval.dtype.kind == "i" for value in operands):
+        return False
+    if primitive.name == "astype":
+        dtype = params["dtype"]
+        return bool(dtype.kind == "u" or (dtype.kind == "i" and dtype.itemsize < 8))
+    return primitive.name in ("power", "left_shift", "multiply") and len(operands) == 2
 
 
 def _is_uniform(array: np.ndarray) -> bool:

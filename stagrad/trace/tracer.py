@@ -28,8 +28,9 @@ class SpecializeInput(BaseException):
     Not an Exception, so that a user's `except Exception` cannot swallow it.
     """
 
-    def __init__(self, position: int, convert: Callable[[Any], Any]) -> None:
+    def __init__(self, trace: "Trace", position: int, convert: Callable[[Any], Any]) -> None:
         super().__init__(position)
+        self.trace = trace
         self.position = position
         self.specialized = convert
 
@@ -283,16 +284,37 @@ class Tracer(Operators):
         return np
 
     def __index__(self) -> int:
-        if self.aval.weak and self.dtype.kind == "i":
-            position = self.trace.input_positions.get(self._node)
-            if position is not None and self.trace.alive:
-                raise SpecializeInput(position, operator.index)
+        self.specialize()
         self._refuse(
             "needed as a Python integer (a shape, an axis, a range)",
             "Pass it as a static argument: stagrad.compile(f, static_argnames=...)",
         )
 
+    def specialize(self) -> None:
+        """Trace again with the arguments fixed that this is computed from, if all are Python ints.
+
+        Does nothing for what is computed from anything else.
+        """
+        captured = {node: value for node, value in self.trace.captures}
+        pending = [self._node] if self.trace.alive else []
+        found: list[Node] = []
+        seen = set(pending)
+        while pending:
+            node = pending.pop()
+            if node.primitive.name == "input":
+                if not (node.aval.weak and node.aval.dtype.kind == "i"):
+                    return
+                found.append(node)
+            pending += [operand for operand in node.inputs if operand not in seen]
+            seen.update(node.inputs)
+        for node in found:
+            if isinstance(captured.get(node), Tracer):
+                captured[node].specialize()
+            elif node in self.trace.input_positions:
+                raise SpecializeInput(self.trace, self.trace.input_positions[node], operator.index)
+
     def __bool__(self) -> bool:
+        self.specialize()
         self._refuse(
             "used as a condition",
             "Python's if, while, and, or, not and assert need one concrete answer while the "
@@ -300,6 +322,7 @@ class Tracer(Operators):
         )
 
     def __float__(self) -> float:
+        self.specialize()
         self._refuse(
             "converted to a Python float (or written into a plain NumPy array)",
             "Leave it an array; create the array it is written into inside the traced function "
@@ -327,7 +350,7 @@ class Tracer(Operators):
         from stagrad.trace.replacement import begin_again_for
         from stagrad.trace.sources import quote_user_line, user_frame
 
-        if begin_again_for(user_frame()):
+        if self.trace.alive and current_trace() is not None and begin_again_for(user_frame()):
             raise BeginAgain
         name = f"'{self._node.name}' " if self._node.name else ""
         raise TraceError(
