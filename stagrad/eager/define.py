@@ -15,11 +15,11 @@ import numpy as np
 from stagrad.eager import tape
 from stagrad.eager.modes import is_grad_enabled
 from stagrad.eager.node import Edge, Node, freed_error, take_order
-from stagrad.eager.quiet import restore, silence
 from stagrad.eager.recording import note_trace
 from stagrad.eager.tape import PrimitiveNode, edge_of
 from stagrad.ir import bind
 from stagrad.ops.movement import reshape_p
+from stagrad.ops.quiet import restore, silence
 
 Name = str | Callable[..., str]
 Body = TypeVar("Body", bound=Callable[..., Any])

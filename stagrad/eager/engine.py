@@ -14,9 +14,9 @@ import numpy as np
 
 from stagrad.eager import modes
 from stagrad.eager.node import Edge, Node
-from stagrad.eager.quiet import restore, silence
 from stagrad.eager.recording import anomaly, check_nan
 from stagrad.eager.tape import as_cotangent, make_tensor
+from stagrad.ops.quiet import restore, silence
 
 
 class Pass:
@@ -82,24 +82,36 @@ class Pass:
     def run(self) -> None:
         """Run all nodes that cotangents reach."""
         heap, waiting, needed = self._heap, self._waiting, self.needed
-        record, retain = self.record, self.retain
+        record, retain, captures = self.record, self.retain, self._wanted_nodes
+        is_plain = self._boundary is None
+        watched = anomaly.get()
         while heap:
             node = heappop(heap)[1]
             cotangent = waiting.pop(node)
+            runs = needed is None or node in needed
+            if not runs and node not in captures:
+                continue
             if node.hooks is not None or node.retained is not None:
                 cotangent = apply_hooks(node, cotangent, record)
-            if node in self._wanted_nodes:
+            if captures and node in captures:
                 self._capture(node, cotangent)
-            if needed is not None and node not in needed:
+            if not runs:
                 continue
-            if node.before is not None or node.after is not None or anomaly.get():
+            if watched or node.before is not None or node.after is not None:
                 results = self._run_watched(node, cotangent)
             else:
                 results = node.run(cotangent, record)
             if not retain:
                 node.free()
             for edge, result in zip(node.edges, results, strict=True):
-                if result is not None:
+                if result is None:
+                    continue
+                target = edge[0]
+                if is_plain and target.outputs == 1 and target not in waiting:
+                    # The first contribution to an operation of one result: nothing to be added.
+                    waiting[target] = result
+                    heappush(heap, (target.order, target))
+                else:
                     self.add(edge, result)
 
     def _capture(self, node: Node, cotangent: Any) -> None:

@@ -10,7 +10,7 @@ from stagrad.eager import tape
 from stagrad.eager.modes import is_grad_enabled
 from stagrad.eager.node import Edge, Node, take_order
 from stagrad.eager.tape import PrimitiveNode, edge_of
-from stagrad.eager.views import RewriteNode
+from stagrad.eager.views import RewriteNode, let_go
 from stagrad.ir.aval import dtype_name
 
 _PACKAGE = __file__.rpartition("eager")[0]
@@ -140,7 +140,7 @@ def rebase(target: Any, edge: Edge | None) -> None:
     if base is None:
         if edge is None and target._edge is None:
             return
-        retained = target.retains_grad
+        retained = let_go(target)
         if edge is None:
             node = RewriteNode((), target._edge, None, target._array)
             edge = (node, 0)
@@ -153,7 +153,7 @@ def rebase(target: Any, edge: Edge | None) -> None:
     if edge is None and old is None:
         return
     node = RewriteNode(target._chain, old, edge, base._array)
-    retained = base.retains_grad
+    retained = let_go(base)
     base._edge = (node, 0)
     base._requires_grad = False
     base._rewrites += 1

@@ -60,8 +60,8 @@ class Plan:
     """
 
     __slots__ = (
-        "arity", "kept", "kept_operands", "kept_out", "params", "positions", "primitive", "rules",
-        "stand_ins",
+        "arity", "kept", "kept_any", "kept_operands", "kept_out", "params", "positions",
+        "primitive", "rules", "stand_ins",
     )  # fmt: skip
 
     def __init__(
@@ -78,12 +78,15 @@ class Plan:
         avals = [aval_of(operand) for operand in operands]
         found = [(place, rule_of(primitive, place), avals[place]) for place in positions]
         self.rules = tuple(
-            (place, rule, aval.shape, aval.dtype) for place, rule, aval in found if rule is not ZERO
+            (place, rule, aval.shape, _canonical(aval.dtype))
+            for place, rule, aval in found
+            if rule is not ZERO
         )
         self.positions = tuple(place for place, _, _, _ in self.rules)
         out_avals = [aval_of(part) for part in out] if primitive.multiple else aval_of(out)
         self.kept = self._read(avals, out_avals)
         self.kept_out = self.kept[0]
+        self.kept_any = any(self.kept)
         self.kept_operands = tuple(p for p in range(self.arity) if self.kept[1 + p])
         out_stand_in: Any
         if isinstance(out_avals, list):
@@ -114,6 +117,11 @@ class Plan:
             for place, probe in enumerate(probes):
                 read[1 + place] = read[1 + place] or probe.consumed
         return tuple(read)
+
+
+def _canonical(dtype: np.dtype) -> np.dtype:
+    """Return the very object that new arrays of a dtype have, so that `is` finds most equal."""
+    return np.dtype(dtype.char)
 
 
 def _strong(aval: Aval) -> Aval:
@@ -149,6 +157,7 @@ def underivable(primitive: Primitive, position: int) -> DerivativeError:
     )
 
 
+_ndarray = np.ndarray
 _PLANS: dict[Any, Plan] = {}
 _MANY_PLANS = 8192
 
@@ -161,15 +170,18 @@ def plan_of(
     positions: tuple[int, ...],
 ) -> Plan:
     """Return the plan for these operands, which are plain arrays and numbers; made once."""
-    key = (
-        primitive,
-        positions,
-        tuple(sorted(params.items())) if params else None,
-        *[
-            (operand.shape, operand.dtype) if isinstance(operand, np.ndarray) else type(operand)
-            for operand in operands
-        ],
-    )
+    key: tuple[Any, ...]
+    if len(operands) == 2 and not params:
+        x, y = operands
+        key = (
+            primitive,
+            positions,
+            (x.shape, x.dtype) if type(x) is _ndarray else type(x),
+            (y.shape, y.dtype) if type(y) is _ndarray else type(y),
+        )
+    else:
+        parts = [(x.shape, x.dtype) if type(x) is _ndarray else type(x) for x in operands]
+        key = (primitive, positions, tuple(sorted(params.items())) if params else None, *parts)
     plan = _PLANS.get(key)
     if plan is None:
         if len(_PLANS) >= _MANY_PLANS:

@@ -8,11 +8,11 @@ import numpy as np
 from stagrad.eager.modes import is_grad_enabled
 from stagrad.eager.names import backward_name
 from stagrad.eager.node import Edge, Node, freed_error, take_order
-from stagrad.eager.quiet import restore, silence
-from stagrad.eager.recording import note_trace, pack_saved, unpack_saved
+from stagrad.eager.recording import anomaly, note_trace, pack_saved, saved_hooks, unpack_saved
 from stagrad.eager.saving import Plan, plan_of, underivable
 from stagrad.ir import NOT_DIFFERENTIABLE, Primitive
 from stagrad.ir.aval import dtype_name
+from stagrad.ops.quiet import restore, silence
 
 if TYPE_CHECKING:
     from stagrad.eager.tensor import Tensor
@@ -38,7 +38,7 @@ class PrimitiveNode(Node):
         plan: Plan,
         edges: Sequence[Edge],
         saved: tuple[Any, ...],
-        checks: tuple[tuple[Version, int], ...],
+        checks: Sequence[tuple[Version, int]],
     ) -> None:
         self.plan = plan
         self.edges = edges
@@ -194,7 +194,11 @@ def apply(primitive: Primitive, operands: Sequence[Any], params: dict[str, Any])
             arrays.append(operand)
     token = silence()
     try:
-        out = primitive.evaluate(tuple(arrays), params)
+        if params:
+            out = primitive.evaluate(tuple(arrays), params)
+        else:
+            run = _RUNNERS.get((primitive, len(arrays))) or _runner(primitive, len(arrays))
+            out = run(*arrays)
     finally:
         restore(token)
     if primitive.multiple:
@@ -210,6 +214,23 @@ def apply(primitive: Primitive, operands: Sequence[Any], params: dict[str, Any])
     if edges and out.dtype.kind in "fc":
         record(primitive, operands, params, arrays, edges, positions, result)
     return result
+
+
+_RUNNERS: dict[tuple[Primitive, int], Any] = {}
+
+
+def _runner(primitive: Primitive, arity: int) -> Any:
+    """Return what runs an operation without params on that many arrays: a ufunc where it is one."""
+    names = tuple(f"x{place}" for place in range(arity))
+    if primitive.expression(names, {}) == f"xp.{primitive.name}({', '.join(names)})":
+        run = getattr(np, primitive.name)
+    else:
+
+        def run(*arrays: Any) -> Any:
+            return primitive.evaluate(arrays, {})
+
+    _RUNNERS[primitive, arity] = run
+    return run
 
 
 def _as_array(primitive: Primitive, params: dict[str, Any], array: Any, out: Any) -> np.ndarray:
@@ -243,24 +264,28 @@ def record(
 ) -> None:
     """Hang a result on a new node."""
     plan = plan_of(primitive, params, arrays, result._array, tuple(positions))
-    if not plan.rules:
-        return
     if len(plan.rules) != len(edges):
+        if not plan.rules:
+            return
         wanted = plan.positions
         edges = [edge for edge, place in zip(edges, positions, strict=True) if place in wanted]
-    values = list(plan.stand_ins)
+    saved = plan.stand_ins
     checks = []
-    if plan.kept_out:
-        values[0] = result._array
-        checks.append((result._counter, result._counter[0]))
-    for position in plan.kept_operands:
-        operand = operands[position]
-        values[1 + position] = arrays[position]
-        if isinstance(operand, tensor_type):
-            version = operand._counter
-            checks.append((version, version[0]))
-    node = PrimitiveNode(plan, edges, tuple(values), tuple(checks))
-    _finish(node)
+    if plan.kept_any:
+        values = list(saved)
+        if plan.kept_out:
+            values[0] = result._array
+            checks.append((result._counter, result._counter[0]))
+        for position in plan.kept_operands:
+            operand = operands[position]
+            values[1 + position] = arrays[position]
+            if isinstance(operand, tensor_type):
+                version = operand._counter
+                checks.append((version, version[0]))
+        saved = tuple(values)
+    node = PrimitiveNode(plan, edges, saved, checks)
+    if anomaly.get() or saved_hooks.get():
+        _finish(node)
     result._edge = (node, 0)
 
 
@@ -289,7 +314,7 @@ def _record_multiple(
         values[1 + position] = arrays[position]
         if isinstance(operand, tensor_type):
             checks.append((operand._counter, operand._counter[0]))
-    node = PrimitiveNode(plan, edges, tuple(values), tuple(checks))
+    node = PrimitiveNode(plan, edges, tuple(values), checks)
     node.outputs = len(out)
     _finish(node)
     for place, result in enumerate(results):
@@ -300,5 +325,7 @@ def _record_multiple(
 
 def _finish(node: PrimitiveNode) -> None:
     """Let those who asked for it see what is saved and where the operation stands."""
-    note_trace(node)
-    pack_saved(node)
+    if anomaly.get():
+        note_trace(node)
+    if saved_hooks.get():
+        pack_saved(node)

@@ -50,10 +50,19 @@ def renew_view(view: Any) -> None:
             value = apply(primitive, (value,), params)
     finally:
         modes._recording.reset(token)
-    retained = view.retains_grad
+    retained = let_go(view)
     view._edge = value._edge
     if retained:
         view.retain_grad()
+
+
+def let_go(tensor: Any) -> bool:
+    """Take back a tensor's wish to retain its gradient, which moves on with its history."""
+    retained = bool(tensor.retains_grad)
+    if retained:
+        node, number = tensor._edge
+        del node.retained[number]
+    return retained
 
 
 class RewriteNode(Node):

@@ -229,7 +229,7 @@ def _format_complex(value: Any) -> str:
 
 
 def _freeze(params: Params) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted(params.items()))
+    return tuple(sorted(params.items())) if params else ()
 
 
 def params_key(params: Params) -> tuple[tuple[str, Any], ...]:

@@ -1,11 +1,13 @@
 """Arithmetic: `+ - *`, division in all its forms, comparison, and the masked products of rules."""
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from stagrad.ir import ZERO, aval_of, facts
 from stagrad.ops.define import FLOATS, INTEGERS, REALS, UFUNCS, Operation, elementwise
+from stagrad.ops.quiet import restore, silence
 
 masked_multiply: Operation
 masked_divide: Operation
@@ -67,24 +69,28 @@ positive_p, positive = elementwise(
 def _unmasked_if_same(masked: Operation, plain: Operation) -> Operation:
     """Return a masked operation that on plain arrays looks for zeros only where it has to.
 
-    Of large arrays one more reading of the result is much cheaper than comparing and selecting, and
-    without a NaN in the result no zero has met an infinity.
+    Without a NaN in the result no zero has met an infinity. Reading the result once more is much
+    cheaper than comparing and selecting: a sum of squares is NaN exactly where an element is.
     """
 
     def apply(x: Any, y: Any) -> Any:
-        if not type(x) is type(y) is np.ndarray:
+        if type(x) is not np.ndarray or (type(y) is not np.ndarray and type(y) not in _NUMBERS):
             return masked(x, y)
-        with np.errstate(all="ignore"):
-            if x.size > 1000:
-                result = plain(x, y)
-                if not np.isnan(np.sum(result)):
-                    return result
-            return masked(x, y)
+        before = silence()
+        try:
+            result = plain(x, y)
+            contiguous = result.flags.c_contiguous
+            total = np.vdot(result, result) if contiguous else np.sum(result)
+            return result if total == total else masked(x, y)
+        finally:
+            restore(before)
 
     apply.__name__ = apply.__qualname__ = masked.__name__
     apply.__doc__ = masked.__doc__
     return apply
 
+
+_NUMBERS = (int, float)
 
 # A zero cotangent means "the result does not depend on this": it must contribute zero even where
 # the partial derivative is infinite or NaN (the branch that `where` did not select). The derivative
@@ -132,9 +138,9 @@ masked_product_p, masked_product = elementwise(
     doc="Product of two cotangents, zero where either is zero.",
 )
 
-masked_multiply = _unmasked_if_same(masked_multiply, np.multiply)
-masked_divide = _unmasked_if_same(masked_divide, np.divide)
-masked_product = _unmasked_if_same(masked_product, np.multiply)
+masked_multiply = _unmasked_if_same(masked_multiply, operator.mul)
+masked_divide = _unmasked_if_same(masked_divide, operator.truediv)
+masked_product = _unmasked_if_same(masked_product, operator.mul)
 
 divide_p, _divide = elementwise(
     "divide",

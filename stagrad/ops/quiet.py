@@ -1,5 +1,6 @@
 """Running NumPy without floating-point warnings: inf and NaN speak for themselves."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,7 @@ def _switches() -> tuple[Callable[[], Any], Callable[[Any], None]]:
     if variable is not None and make is not None:
         setting = make(all="ignore")
         set_variable = variable.set
-        return lambda: set_variable(setting), variable.reset
+        return functools.partial(set_variable, setting), variable.reset
 
     def silence() -> Any:
         state = np.errstate(all="ignore")
