@@ -80,7 +80,7 @@ GRIDS = [
 
 APPLIED = [
     Case(
-        name="apply_along_axis",
+        name="apply_along_axis, arguments passed on",
         function=lambda x: (
             np.apply_along_axis(np.sum, 0, x),
             np.apply_along_axis(lambda row, scale: np.outer(row, row) * scale, 1, x, 2.0),
@@ -89,7 +89,7 @@ APPLIED = [
         operands=(matrix("apply_along_axis", 2, 3, 2),),
     ),
     Case(
-        name="apply_over_axes",
+        name="apply_over_axes, running sums",
         function=lambda x: (
             np.apply_over_axes(np.sum, x, [0, -1]),
             np.apply_over_axes(lambda x, axis: np.cumsum(x, axis), x, 1),

@@ -123,7 +123,7 @@ def put(x, index, source, accumulate):
 
 
 def diagonal_scatter(x, source, offset=0):
-    result, places = x.copy(), np.arange(len(source))
+    result, places = np.array(x), np.arange(len(source))
     result[places - min(offset, 0), places + max(offset, 0)] = source
     return result
 
