@@ -75,7 +75,7 @@ class _Module:
             [
                 '@np.errstate(all="ignore")',
                 f"def {self.name}({', '.join(buffer.name for buffer in schedule.inputs)}):",
-                f'    """{_signature(schedule)}"""',
+                *_signature(schedule),
                 *self.body.render(),
             ]
         )
@@ -152,12 +152,10 @@ class _Module:
         texts += [self._operand(buffer, step.node).text for buffer in others]
         self.body.flush()
         text = step.primitive.update_statement(tuple(texts), step.params)
-        if text.startswith(f"{target.name}["):  # an assignment broadcasts, calls may not
-            short = [
-                self.repeated.get(item.name, Text(given)).text
-                for item, given in zip(others, texts[1:], strict=True)
-            ]
-            text = step.primitive.update_statement((texts[0], *short), step.params)
+        if text.startswith(f"{target.name}["):
+            # An assignment broadcasts its value, which comes first; its indices decide on shapes.
+            texts[1] = self.repeated.get(others[0].name, Text(texts[1])).text
+            text = step.primitive.update_statement(tuple(texts), step.params)
         self.body.statement(numpy_text(text), step.node)
 
     def _release(self, released: tuple[Buffer, ...]) -> None:
@@ -217,10 +215,14 @@ def _repeats(step: View) -> bool:
     )
 
 
-def _signature(schedule: Schedule) -> str:
-    inputs = ", ".join(str(buffer.aval) for buffer in schedule.inputs)
-    outputs = ", ".join(str(buffer.aval) for buffer in schedule.outputs)
-    return f"{inputs} -> {outputs}"
+def _signature(schedule: Schedule) -> list[str]:
+    """Return the docstring: what goes in and what comes out."""
+    inputs = [f"{buffer.name}: {buffer.aval}" for buffer in schedule.inputs]
+    outputs = [str(buffer.aval) for buffer in schedule.outputs]
+    text = f'"""{", ".join(inputs)} -> {", ".join(outputs)}"""'
+    return textwrap.wrap(
+        text, 96, initial_indent="    ", subsequent_indent="    ", break_long_words=False
+    )
 
 
 def _filled(step: Fill) -> Text:

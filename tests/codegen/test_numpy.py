@@ -257,3 +257,14 @@ def test_a_schedule_of_one_call_per_operation_prints_too() -> None:
     run = load(emit_numpy(schedule(graph, kernels=False), "program"), "program")
     arguments = arguments_for(graph)
     assert run(*arguments)[0] == interpret(graph, arguments)[0]
+
+
+def test_indices_of_one_element_keep_their_shape():
+    def f(x, value):
+        result = np.array(x)
+        places = np.arange(len(value))
+        result[places, places + 2] = value
+        return result
+
+    x, value = np.zeros((5, 3)), np.array([7.0])
+    np.testing.assert_array_equal(stagrad.compile(f)(x, value), f(x, value))
