@@ -32,6 +32,8 @@ def wanted_inputs(signature: Signature, parameters: Parameters, argnums: Any, na
     derivative.
     """
     numbers, numbers_spec = flatten(argnums)
+    if argnums is None:
+        raise TypeError(f"{name}: argnums is an int, or a tuple or another tree of ints, not None")
     count = signature.spec.children()[0].num_children
     inputs = _input_positions(signature)
     positions: list[int] = []
@@ -40,8 +42,9 @@ def wanted_inputs(signature: Signature, parameters: Parameters, argnums: Any, na
         if not isinstance(number, int) or isinstance(number, bool) or not -count <= number < count:
             raise ValueError(
                 f"{name}: argnums={argnums!r} does not fit a call of {parameters.function_name} "
-                f"with {count} positional argument{'s' * (count != 1)}; use numbers from 0 to "
-                f"{count - 1}, or pass the argument by position"
+                f"with {count} positional argument{'s' * (count != 1)}; "
+                + (f"use numbers from 0 to {count - 1}, or " * (count > 0))
+                + "pass the argument by position"
             )
         leaves = argument_leaves(signature.spec, number % count)
         for leaf in leaves:

@@ -2,10 +2,12 @@
 
 import functools
 import keyword
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from stagrad.api.aliasing import require_apart
 from stagrad.api.entry import MISS, fast_entry
 from stagrad.api.lowering import Lowered, lower_program
 from stagrad.api.program import Program
@@ -23,6 +25,7 @@ from stagrad.trace import (
 from stagrad.trace.state import running
 
 Build = Callable[[Traced, Signature, Parameters], Program]
+Run = Callable[..., Sequence[Any]]
 
 
 class CompiledFunction:
@@ -58,7 +61,7 @@ class CompiledFunction:
         """The functions whose code a call runs; what they read is guarded."""
         return (self._function,)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the program for these arguments, building it when they are new."""
         if not running.get():
             fast = self._fast
@@ -73,12 +76,37 @@ class CompiledFunction:
         """Bind as a method does; the instance becomes a static first argument."""
         if instance is None:
             return self
-        bound = instance.__dict__.get(self._bound_name) if hasattr(instance, "__dict__") else None
-        if bound is None:
-            bound = self._bind(instance)
-            if hasattr(instance, "__dict__"):
-                instance.__dict__[self._bound_name] = bound
+        known = getattr(instance, "__dict__", None)
+        if not isinstance(known, dict):
+            return self._bind(instance)
+        bound = known.get(self._bound_name)
+        # A copy of an instance has its dictionary, and so what is bound to the other one.
+        if bound is None or bound._function.__self__ is not instance:
+            bound = known[self._bound_name] = self._bind(instance)
         return bound
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "CompiledFunction":
+        """Return this very function, as copies of plain functions are."""
+        return self
+
+    __copy__ = functools.partialmethod(__deepcopy__, {})
+
+    def __reduce__(self) -> Any:
+        """Pickle by name, as plain functions are, and a bound function by its instance."""
+        owner = getattr(self._function, "__self__", None)
+        name = getattr(self, "__name__", "")
+        if getattr(getattr(owner, name, None), "_function", None) == self._function:
+            return getattr, (owner, name)
+        path = getattr(self, "__qualname__", "")
+        found: Any = sys.modules.get(getattr(self, "__module__", None) or "")
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        if found is not self:
+            raise TypeError(
+                f"{path or self._label} cannot be pickled: its name leads to the plain function. "
+                "Pickle that one, and make it anew with stagrad where it is loaded"
+            )
+        return path
 
     @property
     def _bound_name(self) -> str:
@@ -94,7 +122,7 @@ class CompiledFunction:
             prefix=self._prefix,
         )
 
-    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+    def lower(self, /, *args: Any, **kwargs: Any) -> Lowered:
         """Return the compilation for these arguments, stage by stage, without running it.
 
         Arguments are arrays and numbers, or avals such as `stagrad.aval("f64[20000,100]")`.
@@ -124,18 +152,21 @@ class CompiledFunction:
 
     def _program(self, signature: Signature) -> tuple[Program, Traced, Signature]:
         """Trace and build; the signature returned has the leaves static that tracing needed so."""
-        traced = trace_function(
+        traced = self._trace(signature)
+        if traced.static:
+            known = self._static.get(signature.spec, frozenset())
+            self._static[signature.spec] = known | traced.static
+            signature = signature.with_static(traced.static)
+        return self._build(traced, signature, self._parameters).pruned(), traced, signature
+
+    def _trace(self, signature: Signature) -> Traced:
+        return trace_function(
             self._function,
             signature.spec,
             signature.leaves,
             self._parameters.leaf_names(signature.spec),
             signature.values,
         )
-        if traced.static:
-            known = self._static.get(signature.spec, frozenset())
-            self._static[signature.spec] = known | traced.static
-            signature = signature.with_static(traced.static)
-        return self._build(traced, signature, self._parameters).pruned(), traced, signature
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         signature = self._signature(args, kwargs)
@@ -143,23 +174,29 @@ class CompiledFunction:
         if entry is None or not entry.guards.hold():
             with self._lock:
                 entry, signature = self._compile(signature)
-        return entry.run(signature)
+        return entry.run(signature, self._parameters)
 
     def _compile(self, signature: Signature) -> tuple["_Entry", Signature]:
         program, traced, signature = self._program(signature)
-        lowered = lower_program(program, self._label, verify=self._verify)
-        run = lowered.compile()
-        entry = _Entry(program, run, traced.guards)
+        run = self._executable(program, traced, signature)
+        entry = _Entry(program, run, traced)
         self._entries[signature.key] = entry
-        self._fast = fast_entry(signature, program, run, traced.guards)
+        if not traced.mutated:
+            self._fast = fast_entry(signature, program, run, traced.guards)
         return entry, signature
+
+    def _executable(self, program: Program, traced: Traced, signature: Signature) -> Run:
+        """Return what computes the outputs of a program's graph from its inputs."""
+        return lower_program(program, self._label, verify=self._verify).compile()
 
     def _call_traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Add this function's program to the one being traced."""
         trace = current_trace()
         assert trace is not None
-        program, _, signature = self._program(self._signature(args, kwargs))
-        return inline(trace, program, signature.arrays)
+        program, traced, signature = self._program(self._signature(args, kwargs))
+        arrays = signature.arrays
+        require_apart(traced, signature, self._parameters, arrays, program.captures)
+        return inline(trace, program, arrays)
 
 
 def emitted_name(name: str, prefix: str) -> str:
@@ -171,18 +208,23 @@ def emitted_name(name: str, prefix: str) -> str:
 class _Entry:
     """One built program."""
 
-    __slots__ = ("guards", "program", "run_flat")
+    __slots__ = ("program", "run_flat", "traced")
 
-    def __init__(
-        self, program: Program, run_flat: Callable[..., Sequence[Any]], guards: Guards
-    ) -> None:
+    def __init__(self, program: Program, run_flat: Run, traced: Traced) -> None:
         self.program = program
         self.run_flat = run_flat
-        self.guards = guards
+        self.traced = traced
 
-    def run(self, signature: Signature) -> Any:
+    @property
+    def guards(self) -> Guards:
+        return self.traced.guards
+
+    def run(self, signature: Signature, parameters: Parameters) -> Any:
         arrays = signature.arrays
-        outputs = self.run_flat(*arrays, *captured_values(self.program.captures))
+        captures = captured_values(self.program.captures)
+        if self.traced.mutated:
+            require_apart(self.traced, signature, parameters, arrays, captures)
+        outputs = self.run_flat(*arrays, *captures)
         for position, output in self.program.written:
             given = signature_array(signature, position)
             given[...] = outputs[output]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from stagrad.api.aliasing import require_apart
 from stagrad.api.differentiate import placed, slots, wanted_inputs, with_constant_outputs
 from stagrad.api.function import CompiledFunction
 from stagrad.api.lowering import lower_program
@@ -32,17 +33,23 @@ class JvpFunction(CompiledFunction):
         seeds = self._seeds(signature, tangents)
         trace = current_trace()
         if trace is not None:
-            program, _, signature = self._program(signature)
+            program, traced, signature = self._program(signature)
+            self._require_apart(traced, signature, program)
             given = [*signature.arrays, *program.captures, *seeds]
             return program.result.build(replay(trace, program.graph, given))
         entry = self._programs.get(signature.key)
-        if entry is None or not entry[2].hold():
+        if entry is None or not entry[2].guards.hold():
             program, traced, signature = self._program(signature)
-            entry = (program, lower_program(program, self._label).compile(), traced.guards)
+            entry = (program, lower_program(program, self._label).compile(), traced)
             self._programs[signature.key] = entry
-        program, run, _ = entry
+        program, run, traced = entry
+        self._require_apart(traced, signature, program)
         captures = captured_values(program.captures)
         return program.result.build(run(*signature.arrays, *captures, *seeds))
+
+    def _require_apart(self, traced: Traced, signature: Signature, program: Program) -> None:
+        arrays, captures = signature.arrays, program.captures
+        require_apart(traced, signature, self._parameters, arrays, captures)
 
     def _forward(self, traced: Traced, signature: Signature, parameters: Parameters) -> Program:
         traced = with_constant_outputs(traced)

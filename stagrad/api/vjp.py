@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from stagrad.api.aliasing import require_apart
 from stagrad.api.differentiate import (
     Wanted,
     placed,
@@ -65,7 +66,7 @@ class VjpFunction(CompiledFunction):
         self._name = name
         self._halves: dict[Any, _Halves] = {}
 
-    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
         """Return the value and the pullback at these arguments."""
         signature = self._signature(args, kwargs)
         halves = None if current_trace() is not None else self._halves.get(signature.key)
@@ -74,7 +75,9 @@ class VjpFunction(CompiledFunction):
             halves = _Halves(traced, self._wanted(signature))
             if current_trace() is None:
                 self._halves[signature.key] = halves
-        return halves.run(signature.arrays)
+        arrays, captures = signature.arrays, halves.traced.captures
+        require_apart(halves.traced, signature, self._parameters, arrays, captures)
+        return halves.run(arrays)
 
     def _wanted(self, signature: Signature) -> tuple[Sequence[int], Result]:
         if self._argnums is None:
