@@ -4,12 +4,15 @@ import copy
 import itertools
 import math
 import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import stagrad
 from stagrad.errors import DTypeError, TraceError, UnsupportedError
+from stagrad.trace import current_trace
 
 ZERO = 0.0
 HELD = {"zero": 0.0}
@@ -462,3 +465,109 @@ def test_argnums_that_name_nothing(transform):
         transform(lambda x: x, None)(1.0)
     with pytest.raises(ValueError, match="0 positional arguments; pass the argument by position"):
         transform(lambda x: x)(x=1.0)
+
+
+SHARED = np.ones(3)
+
+
+def test_a_place_written_during_a_trace_keeps_what_was_written(monkeypatch):
+    monkeypatch.setitem(globals(), "SHARED", np.ones(3))
+
+    def f(x):
+        globals()["SHARED"] = np.full(3, 7.0)
+        return np.sum(SHARED * x)
+
+    assert stagrad.compile(f)(1.0) == 21.0
+    np.testing.assert_array_equal(SHARED, np.full(3, 7.0))
+    assert type(np.asarray(SHARED) * 1.0) is np.ndarray
+
+
+def test_another_thread_may_rebind_a_captured_array_during_a_trace(monkeypatch):
+    monkeypatch.setitem(globals(), "SHARED", np.ones(3))
+
+    def rebind():
+        globals()["SHARED"] = np.full(3, 7.0)
+
+    def f(x):
+        thread = threading.Thread(target=rebind)
+        thread.start()
+        thread.join()
+        return x + np.sum(SHARED)
+
+    compiled = stagrad.compile(f)
+    for _ in range(2):
+        assert compiled(1.0) == 22.0
+        np.testing.assert_array_equal(SHARED, np.full(3, 7.0))
+
+
+def test_other_threads_compute_plain_arrays_during_a_trace():
+    seen = []
+
+    def look():
+        seen.extend(
+            [SHARED * 2, SHARED[1:], SHARED.T, np.cumsum(SHARED), np.zeros(2), np.sum(SHARED)]
+        )
+
+    def f(x):
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+        return np.sum(SHARED * x)
+
+    assert stagrad.compile(f)(2.0) == 6.0
+    assert [type(value) for value in seen] == [np.ndarray] * 5 + [np.float64]
+
+
+def test_arrays_kept_from_a_trace_compute_plain_arrays():
+    KEPT.clear()
+
+    def f(x):
+        KEPT.append(np.ones(3))
+        return x
+
+    stagrad.compile(f)(1.0)
+    (kept,) = KEPT
+    for value in (kept + 1, kept[1:], kept.T, np.cumsum(kept), kept.copy(), -kept):
+        assert type(value) is np.ndarray
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_nothing_stays_replaced_after_an_exception(error):
+    before = {name: getattr(np, name) for name in ("zeros", "array", "sum", "where")}
+
+    def f(x):
+        table = np.zeros(2)
+        table[0] = x * SHARED[0]
+        raise error
+
+    with pytest.raises(error):
+        stagrad.grad(f)(1.0)
+    assert before == {name: getattr(np, name) for name in before}
+    assert type(SHARED) is np.ndarray
+    assert current_trace() is None
+    assert "max" not in globals()
+
+
+def test_many_threads_compile_and_call_the_same_and_different_functions():
+    x = np.arange(1.0, 5.0)
+
+    def f(x):
+        table = np.zeros(x.shape)
+        table[0] = x[0] ** 2
+        table[1:] = x[1:] * 2
+        return np.sum(table * np.arange(x.size))
+
+    shared = stagrad.grad(f)
+    expected = {n: stagrad.grad(f)(x[:n]) for n in (2, 3, 4)}
+
+    def work(number):
+        for n in (2, 3, 4, 2):
+            for gradient in (shared, stagrad.grad(f)):
+                np.testing.assert_array_equal(gradient(x[:n]), expected[n])
+        assert type(np.zeros(number + 1)) is np.ndarray
+        with pytest.raises(ZeroDivisionError):
+            stagrad.compile(lambda x: x / (1 // 0))(1.0)
+        return number
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, range(16))) == list(range(16))

@@ -116,6 +116,8 @@ class FreshArray(np.ndarray):
             super().__setitem__(index, value)
 
     def _as_view(self, result: Any, remake: Callable[[Tracer], Tracer]) -> Any:
+        if current_trace() is None:
+            return _plain(result)
         shares = isinstance(result, FreshArray) and np.may_share_memory(result, self)
         if shares and result is not self:
             result._parent = self
@@ -151,7 +153,8 @@ class FreshArray(np.ndarray):
         if _is_traced((args, kwargs)):
             return call_function(function, args, kwargs)
         _note_sources((args, kwargs))
-        return super().__array_function__(function, types, args, kwargs)
+        result = super().__array_function__(function, types, args, kwargs)
+        return result if current_trace() is not None else _plain(result)
 
 
 def _delegate(name: str) -> Callable[..., Any]:
@@ -243,6 +246,8 @@ def _plain(value: Any) -> Any:
 
 
 def _fresh(value: Any) -> Any:
+    if current_trace() is None:
+        return _plain(value)
     if type(value) is np.ndarray and value.dtype.kind in "biufc":
         return value.view(FreshArray)
     if isinstance(value, tuple):

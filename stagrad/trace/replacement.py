@@ -148,11 +148,11 @@ def _replace_imported(names: dict[str, Any]) -> None:
     for name, value in list(names.items()):
         if id(value) in _by_identity and not name.startswith("__"):
             names[name] = _by_identity[id(value)]
-            _undo.append(functools.partial(names.__setitem__, name, value))
+            _undo.append(functools.partial(_put_back, names, name, names[name], value))
     for name, replacement in builtin_replacements.items():
         if name not in names:
             names[name] = replacement
-            _undo.append(functools.partial(names.pop, name, None))
+            _undo.append(functools.partial(_put_back, names, name, replacement, _ABSENT))
 
 
 def _replace_at(path: Path, kind: Any, stand_in: Callable[[Any], Any]) -> None:
@@ -160,8 +160,29 @@ def _replace_at(path: Path, kind: Any, stand_in: Callable[[Any], Any]) -> None:
     value = path.read()
     if isinstance(value, kind) and not isinstance(value, FreshArray):
         with contextlib.suppress(AttributeError, TypeError):
-            path.replace(stand_in(value))
-            _undo.append(functools.partial(path.replace, value))
+            standing = stand_in(value)
+            path.replace(standing)
+            _undo.append(functools.partial(_put_back_at, path, standing, value))
+
+
+_ABSENT: Any = object()
+
+
+def _put_back(names: dict[str, Any], name: str, standing: Any, value: Any) -> None:
+    """Undo a replacement, unless the name was given another value meanwhile."""
+    if names.get(name) is not standing:
+        return
+    if value is _ABSENT:
+        del names[name]
+    else:
+        names[name] = value
+
+
+def _put_back_at(path: Path, standing: Any, value: Any) -> None:
+    """Undo a replacement, unless the place was given another value meanwhile."""
+    with contextlib.suppress(LookupError, AttributeError):
+        if path.read() is standing:
+            path.replace(value)
 
 
 class _Exchange:
