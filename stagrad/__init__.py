@@ -12,6 +12,7 @@ from stagrad.api.jvp import jvp
 from stagrad.api.matrices import hessian, hvp, jacobian
 from stagrad.api.transforms import aval, compile, grad, value_and_grad
 from stagrad.api.vjp import vjp
+from stagrad.api.vmap import vmap
 from stagrad.ops.images import avg_pool, conv, conv_transpose, max_pool
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "random",
     "value_and_grad",
     "vjp",
+    "vmap",
 ]
 
 

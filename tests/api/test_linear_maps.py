@@ -1,9 +1,12 @@
 """vjp, jvp, jacobian, hessian and hvp agree with each other and with mathematics."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 import stagrad
+from stagrad.trace import flatten
 
 X = np.array([0.5, -1.0, 2.0])
 MATRIX = np.arange(6.0).reshape(2, 3) + 1.0
@@ -141,3 +144,78 @@ def test_jacobians_are_built_once():
     hessian(X)
     assert once <= 2
     assert len(traces) == twice
+
+
+def test_results_without_a_derivative_have_zero_blocks():
+    def f(x):
+        return np.argmax(x), 3, x[:2], 1.5
+
+    blocks = stagrad.jacobian(f)(X)
+    assert [block.shape for block in blocks] == [(3,), (3,), (2, 3), (3,)]
+    np.testing.assert_array_equal(blocks[2], np.eye(2, 3))
+    assert not any(np.any(blocks[place]) for place in (0, 1, 3))
+    with pytest.raises(TypeError, match="<lambda> returns 'x'"):
+        stagrad.jacobian(lambda x: (x, "x"))(X)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_jacobians_keep_dtypes_and_trees(mode):
+    def f(parts):
+        return {"narrow": np.sin(parts["x"]), "wide": parts["x"] * parts["y"][0]}
+
+    x, y = X.astype(np.float32), [X[:1]]
+    blocks = stagrad.jacobian(f, mode=mode)({"x": x, "y": y})
+    assert set(blocks) == {"narrow", "wide"}
+    assert blocks["narrow"]["x"].dtype == np.float32
+    np.testing.assert_allclose(blocks["narrow"]["x"], np.diag(np.cos(x)), rtol=1e-6)
+    np.testing.assert_allclose(blocks["wide"]["y"][0], x[:, None])
+    np.testing.assert_allclose(blocks["wide"]["x"], np.eye(3) * X[0])
+
+
+def test_a_jacobian_is_one_program_whatever_its_size():
+    def f(x, a):
+        return np.tanh(a @ x)
+
+    small, large = (
+        stagrad.jacobian(f).lower(np.ones(n), np.ones((2 * n, n))).source for n in (40, 100)
+    )
+    assert len(small.splitlines()) == len(large.splitlines())
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("size", [64, 300, 1 << 20])
+def test_a_jacobian_in_chunks_is_the_same(monkeypatch, mode, size):
+    captured = np.linspace(0.5, 1.5, 12).reshape(4, 3)
+
+    def f(a, x):
+        inner = np.log(captured * captured + a @ (a[:3] * a[:3]))
+        return inner @ x, {"n": np.argmax(x), "last": x[::-1]}
+
+    a, x = captured + 1.0, X[:3]
+    whole = stagrad.jacobian(f, (0, 1), mode=mode)(a, x)
+    monkeypatch.setattr("stagrad.api.jacobian.CHUNK_BYTES", size)
+    jacobian = stagrad.jacobian(f, (0, 1), mode=mode)
+    for _ in range(2):
+        chunked = jacobian(a, x)
+        for ours, want in zip(flatten(chunked)[0], flatten(whole)[0], strict=True):
+            np.testing.assert_allclose(ours, want, rtol=1e-13)
+            assert ours.dtype == want.dtype
+            ours[...] = 0.0
+
+
+def test_large_jacobians_need_little_beside_themselves():
+    """Two thousand passes over arrays of 160 kB, which together would take 320 MB."""
+    weights = np.linspace(-1.0, 1.0, 20_000).reshape(10, 2_000)
+
+    def f(x):
+        return np.mean(np.sin(weights[:, :, None] * x).reshape(10, 2_000) ** 2, axis=0)
+
+    jacobian = stagrad.jacobian(f, mode="reverse")
+    jacobian(np.array([0.3]))
+    tracemalloc.start()
+    got = jacobian(np.array([0.3]))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 32e6
+    want = np.mean(np.sin(0.6 * weights) * weights, axis=0)
+    np.testing.assert_allclose(got[:, 0], want, rtol=1e-10, atol=1e-12)
