@@ -12,6 +12,7 @@ from stagrad.api.entry import MISS, fast_entry
 from stagrad.api.lowering import Lowered, lower_program
 from stagrad.api.program import Program
 from stagrad.api.signature import Parameters, Signature
+from stagrad.api.tensors import call_on_tensors, holds_tensors
 from stagrad.trace import (
     Guards,
     Trace,
@@ -55,6 +56,7 @@ class CompiledFunction:
         self._static: dict[Any, frozenset[int]] = {}
         self._fast: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = None
         self._lock = threading.RLock()
+        self.flat_functions: dict[Any, Any] = {}
 
     @property
     def wrapped_functions(self) -> tuple[Callable[..., Any], ...]:
@@ -71,6 +73,9 @@ class CompiledFunction:
                     return result
             return self._call(args, kwargs)
         return self._call_traced(args, kwargs)
+
+    def __repr__(self) -> str:
+        return f"<stagrad function {self._label}>"
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Bind as a method does; the instance becomes a static first argument."""
@@ -169,6 +174,8 @@ class CompiledFunction:
         )
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if holds_tensors((args, kwargs)):
+            return call_on_tensors(self, args, kwargs)
         signature = self._signature(args, kwargs)
         entry = self._entries.get(signature.key)
         if entry is None or not entry.guards.hold():

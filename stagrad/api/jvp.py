@@ -1,5 +1,6 @@
 """jvp: a function's value together with its directional derivative."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,8 +9,9 @@ from stagrad.api.differentiate import placed, slots, wanted_inputs, with_constan
 from stagrad.api.function import CompiledFunction
 from stagrad.api.lowering import lower_program
 from stagrad.api.outputs import Outputs, conforming, per_function
-from stagrad.api.program import Program
+from stagrad.api.program import Program, primal_program
 from stagrad.api.signature import Parameters, Signature
+from stagrad.api.tensors import holds_tensors
 from stagrad.ir import Aval, is_inexact
 from stagrad.passes.forward import forward
 from stagrad.passes.recognize import recognize
@@ -29,6 +31,8 @@ class JvpFunction(CompiledFunction):
 
     def __call__(self, args: tuple[Any, ...], tangents: Any, **kwargs: Any) -> Any:
         """Return the value and the tangent; `tangents` is a tree like the chosen arguments."""
+        if holds_tensors((args, tangents, kwargs)):
+            return self._on_tensors(args, tangents, **kwargs)
         signature = self._signature(args, kwargs)
         seeds = self._seeds(signature, tangents)
         trace = current_trace()
@@ -46,6 +50,17 @@ class JvpFunction(CompiledFunction):
         self._require_apart(traced, signature, program)
         captures = captured_values(program.captures)
         return program.result.build(run(*signature.arrays, *captures, *seeds))
+
+    @functools.cached_property
+    def _on_tensors(self) -> CompiledFunction:
+        def jvp(args: tuple[Any, ...], tangents: Any, **kwargs: Any) -> Any:
+            return self(args, tangents, **kwargs)
+
+        return CompiledFunction(
+            jvp,
+            lambda traced, signature, parameters: primal_program(traced),
+            parameters=Parameters(jvp),
+        )
 
     def _require_apart(self, traced: Traced, signature: Signature, program: Program) -> None:
         arrays, captures = signature.arrays, program.captures
