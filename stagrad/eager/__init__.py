@@ -11,6 +11,7 @@ from stagrad.eager.modes import (
     set_grad_enabled,
 )
 from stagrad.eager.tensor import Tensor
+from stagrad.eager.viz import viz
 
 MODULES = ("autograd",)
 """Modules of the package that belong to eager mode and re-export what is here."""
@@ -24,4 +25,5 @@ __all__ = [
     "no_grad",
     "set_grad_enabled",
     "tensor",
+    "viz",
 ]

@@ -77,11 +77,6 @@ class Tensor(Conversions, Operators):
         """Run an operation of the table on this and other values, and record it."""
         return apply(primitive, operands, params)
 
-    @property
-    def concrete(self) -> np.ndarray:
-        """The numbers, for operations whose result's shape depends on them."""
-        return self._array
-
     # --- gradients -------------------------------------------------------------------------------
 
     @property
