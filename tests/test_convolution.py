@@ -108,3 +108,10 @@ def test_errors_name_the_shapes() -> None:
         conv(np.zeros((1, 1, 4, 4)), np.zeros((1, 1, 2, 2)), stride=(1, 1, 1))
     with pytest.raises(ValueError, match="padding='full'"):
         conv(x, np.zeros((2, 3, 3)), padding="full")
+    for name in ("stride", "dilation"):
+        with pytest.raises(ValueError, match=f"{name}=0: it is 1 or more"):
+            conv(x, np.zeros((2, 3, 3)), **{name: 0})
+    with pytest.raises(ShapeError, match=r"conv: bias has one number for each of 2 outputs, not"):
+        conv(x, np.zeros((2, 3, 3)), np.zeros(3))
+    with pytest.raises(ShapeError, match=r"conv_transpose: bias .* of 2 outputs, not f64\[\]"):
+        conv_transpose(x, np.zeros((3, 2, 3)), np.float64(1.0))

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from stagrad.api.differentiate import gradient_builder
 from stagrad.api.function import CompiledFunction
 from stagrad.api.program import Program, primal_program
 from stagrad.api.signature import Parameters, Signature
 from stagrad.ir import Aval, parse_aval
-from stagrad.trace import Traced, current_trace
+from stagrad.trace import Traced, current_trace, flatten
 
 BACKENDS = ("auto", "numpy")
 
@@ -98,6 +100,7 @@ def grad(function: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = Fals
     array([ 3., 12.])
     """
     _require_callable(function, "grad")
+    _require_argnums(argnums, "grad")
     build = gradient_builder(argnums, has_aux=has_aux, with_value=False, name="grad")
     return CompiledFunction(function, build, parameters=Parameters(function), prefix="grad")
 
@@ -114,6 +117,7 @@ def value_and_grad(function: Callable[..., Any], argnums: Any = 0, *, has_aux: b
     (5.0, array([2., 4.]))
     """
     _require_callable(function, "value_and_grad")
+    _require_argnums(argnums, "value_and_grad")
     build = gradient_builder(argnums, has_aux=has_aux, with_value=True, name="value_and_grad")
     return CompiledFunction(
         function, build, parameters=Parameters(function), prefix="value_and_grad"
@@ -123,3 +127,12 @@ def value_and_grad(function: Callable[..., Any], argnums: Any = 0, *, has_aux: b
 def _require_callable(function: Any, name: str) -> None:
     if not callable(function):
         raise TypeError(f"{name}: expected a function, got {type(function).__name__}")
+
+
+def _require_argnums(argnums: Any, name: str) -> None:
+    """Refuse at once what cannot be argnums, such as the arguments themselves."""
+    if any(isinstance(leaf, np.ndarray | float | str) for leaf in flatten(argnums)[0]):
+        raise TypeError(
+            f"{name}: argnums is an int, or a tuple or another tree of ints, not {argnums!r}; "
+            f"arguments go to what {name} returns: stagrad.{name}(f)(x)"
+        )

@@ -39,6 +39,14 @@ def _per_axis(name: str, value: Any, count: int) -> tuple[int, ...]:
     return values
 
 
+def _steps(name: str, value: Any, count: int) -> tuple[int, ...]:
+    """Return an argument that counts elements along each axis, one at least."""
+    values = _per_axis(name, value, count)
+    if min(values) < 1:
+        raise ValueError(f"{name}={value!r}: it is 1 or more")
+    return values
+
+
 def _paddings(padding: Any, size: Sequence[int], dilation: Sequence[int]) -> Pairs:
     """Return how much to add before and after each axis."""
     count = len(size)
@@ -78,9 +86,12 @@ def _same_dtype(*operands: Any) -> list[Any]:
     return [astype(operand, dtype) for operand, dtype in zip(operands, dtypes, strict=True)]
 
 
-def _with_bias(y: Any, bias: Any) -> Any:
+def _with_bias(name: str, y: Any, bias: Any) -> Any:
     if bias is None:
         return y
+    given, outputs = aval_of(as_value(bias)), aval_of(y).shape[1]
+    if given.shape != (outputs,):
+        raise ShapeError(f"{name}: bias has one number for each of {outputs} outputs, not {given}")
     return y + reshape(as_value(bias), (-1,) + (1,) * (aval_of(y).ndim - 2))
 
 
@@ -115,6 +126,7 @@ def conv(
     - padding: how many zeros to add around: a number, a number or a pair (before, after) for each
       axis, "valid" (none) or "same" (positions are as many as image elements, at stride 1).
     - groups: channels and outputs are split into so many groups, convolved separately.
+    - layout: "channels_last" for images (batch, *image, channels); kernels stay as they are.
 
     Returns (batch, outputs, *positions) in the common dtype. Raises ShapeError where shapes do not
     fit.
@@ -125,16 +137,16 @@ def conv(
     array([[[-1., -2., -2., -2.,  3.]]])
     """
     x, kernel, count = _operands("conv", x, kernel, layout)
-    steps = _per_axis("dilation", dilation, count)
+    steps = _steps("dilation", dilation, count)
     y = convolve(
         x,
         kernel,
-        stride=_per_axis("stride", stride, count),
+        stride=_steps("stride", stride, count),
         padding=_paddings(padding, aval_of(kernel).shape[2:], steps),
         dilation=steps,
         groups=operator.index(groups),
     )
-    return _laid_out(_with_bias(y, bias), layout)
+    return _laid_out(_with_bias("conv", y, bias), layout)
 
 
 def conv_transpose(
@@ -167,7 +179,7 @@ def conv_transpose(
             f"conv_transpose: images {aval_of(x)} and kernels {aval_of(kernel)} do not fit with "
             f"groups={groups}: kernels are (channels, outputs / groups, *size)"
         )
-    jumps, steps = _per_axis("stride", stride, count), _per_axis("dilation", dilation, count)
+    jumps, steps = _steps("stride", stride, count), _steps("dilation", dilation, count)
     paddings = _paddings(padding, size, steps)
     extra = _per_axis("output_padding", output_padding, count)
     axes = zip(aval_of(x).shape[2:], size, jumps, steps, paddings, extra, strict=True)
@@ -178,7 +190,7 @@ def conv_transpose(
     y = convolve_for_input(
         x, kernel, image=image, stride=jumps, padding=paddings, dilation=steps, groups=groups
     )
-    return _laid_out(_with_bias(y, bias), layout)
+    return _laid_out(_with_bias("conv_transpose", y, bias), layout)
 
 
 class _Windows:
@@ -188,9 +200,9 @@ class _Windows:
         self, aval: Aval, size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
     ) -> None:
         count = aval.ndim - 2
-        self.size = _per_axis("size", size, count)
-        self.stride = self.size if stride is None else _per_axis("stride", stride, count)
-        self.dilation = _per_axis("dilation", dilation, count)
+        self.size = _steps("size", size, count)
+        self.stride = self.size if stride is None else _steps("stride", stride, count)
+        self.dilation = _steps("dilation", dilation, count)
         self.margins = _paddings(padding, self.size, self.dilation)
         axes = zip(aval.shape[2:], self.size, self.stride, self.margins, self.dilation, strict=True)
         self.positions, self.padding = [], []
@@ -245,6 +257,7 @@ def max_pool(
     - size, stride, dilation: one number, or one for each image axis; stride is the size by default.
     - padding: as in `conv`; what is added is never the largest.
     - ceil_mode: also take windows that reach beyond the end.
+    - layout: as in `conv`.
 
     >>> import numpy as np, stagrad
     >>> stagrad.max_pool(np.arange(16.0).reshape(1, 1, 4, 4), 2)

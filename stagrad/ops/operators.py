@@ -73,6 +73,12 @@ class Operators:
     __abs__ = _unary("absolute")
     __invert__ = _unary("invert")
 
+    def __round__(self, digits: Any = None) -> Any:
+        return int(self) if digits is None else FUNCTIONS[np.round](self, digits)  # type: ignore
+
+    def __format__(self, specification: str) -> str:
+        return repr(self)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Extents of the axes."""

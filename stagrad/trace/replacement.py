@@ -231,7 +231,7 @@ def _forwarding_code(original: CodeType, name: str) -> CodeType:
     if not cells:
         text = text.replace("        ()\n", "")
     scope: dict[str, Any] = {}
-    exec(text, scope)
+    exec(compile(text, "<stagrad forward>", "exec"), scope)
     code: CodeType = scope["make"](*([None] * len(cells))).__code__
     return code
 

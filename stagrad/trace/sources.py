@@ -22,7 +22,12 @@ _SKIPPED = frozenset({"CACHE", "PRECALL", "COPY"})
 @functools.lru_cache(maxsize=4096)
 def _is_library(code: CodeType) -> bool:
     file = code.co_filename
-    return file.startswith((*_LIBRARIES, "<__array_function__", "<frozen"))
+    return file.startswith((*_LIBRARIES, "<__array_function__", "<frozen", "<stagrad "))
+
+
+def _is_installed(code: CodeType) -> bool:
+    folders = code.co_filename.split(os.sep)
+    return "site-packages" in folders or "dist-packages" in folders
 
 
 def user_frame() -> FrameType | None:
@@ -64,10 +69,22 @@ def _assigned_names(code: CodeType) -> dict[int, str]:
 
 
 def quote_user_line() -> str:
-    """Return the user's current line, with file, number and text, for an error message."""
+    """Return the user's current line, with file, number and text, for an error message.
+
+    Where another package's code runs, the user's call of it comes first.
+    """
     frame = user_frame()
     if frame is None:
         return ""
+    caller: FrameType | None = frame
+    while caller is not None and (_is_library(caller.f_code) or _is_installed(caller.f_code)):
+        caller = caller.f_back
+    if caller is None or caller is frame:
+        return _quote(frame)
+    return f"{_quote(caller)}{_quote(frame)}"
+
+
+def _quote(frame: FrameType) -> str:
     file, line = frame.f_code.co_filename, frame.f_lineno
     text = linecache.getline(file, line, frame.f_globals).strip()
     return f'\n  File "{file}", line {line}, in {frame.f_code.co_name}' + (

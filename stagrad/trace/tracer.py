@@ -325,11 +325,18 @@ class Tracer(Operators):
         self.specialize()
         self._refuse(
             "converted to a Python float (or written into a plain NumPy array)",
-            "Leave it an array; create the array it is written into inside the traced function "
-            "with np.zeros or np.array, or pass it as an argument",
+            "Leave it an array, and call np.sin instead of math.sin; create the array it is "
+            "written into inside the traced function with np.zeros, or pass it as an argument",
         )
 
-    __int__ = __complex__ = __float__
+    __complex__ = __float__
+
+    def __int__(self) -> int:
+        self.specialize()
+        self._refuse(
+            "converted to a Python int (or written into a plain NumPy array)",
+            "As an index, x[i.astype(int)] does; a shape or a range needs a static argument",
+        )
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         self._refuse(
@@ -363,8 +370,7 @@ class Tracer(Operators):
 
 
 def _has_ellipsis(index: Any) -> bool:
-    parts = index if isinstance(index, tuple) else (index,)
-    return any(part is Ellipsis for part in parts)
+    return any(part is Ellipsis for part in (index if isinstance(index, tuple) else (index,)))
 
 
 def _is_same_store(now: Node, then: Node) -> bool:

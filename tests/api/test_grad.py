@@ -189,6 +189,10 @@ def test_wrong_calls_say_what_is_wrong():
         stagrad.grad(lambda x: np.sum(x * 1j))(X)
     with pytest.raises(TypeError, match="expected a function"):
         stagrad.grad(3.0)
+    with pytest.raises(TypeError, match=r"arguments go to what grad returns: stagrad\.grad\(f\)"):
+        stagrad.grad(product, X)
+    with pytest.raises(TypeError, match=r"argnums is an int, .* not 'w'"):
+        stagrad.value_and_grad(product, argnums="w")
     with pytest.raises(ValueError, match="backend"):
         stagrad.compile(product, backend="fortran")
     with pytest.raises(TypeError, match="missing"):

@@ -1,9 +1,11 @@
 """What cannot be traced says so, with the user's line and what to write instead."""
 
+import math
 import threading
 
 import numpy as np
 import pytest
+from scipy import linalg, optimize
 
 import stagrad
 from stagrad.errors import TraceError, UnsupportedError
@@ -166,6 +168,49 @@ def test_threads_trace_and_call_at_once():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("function", "advice"),
+    [
+        (lambda x: math.sin(x[0]), r"Python float.*np\.sin"),
+        (lambda x: x[int(x[0])], r"Python int.*astype\(int\)"),
+        (lambda x: round(x[0]), "Python int"),
+    ],
+)
+def test_the_advice_fits_the_conversion(function, advice):
+    with pytest.raises(TraceError, match=f"(?s){advice}"):
+        stagrad.compile(function)(X)
+
+
+def test_what_other_packages_refuse_is_told_at_the_users_line():
+    def root(x):
+        return optimize.brentq(lambda z: z - x[0], 0.0, 5.0)
+
+    with pytest.raises(TraceError) as caught:
+        stagrad.grad(root)(X)
+    told = str(caught.value)
+    assert told.index("in root") < told.rindex("_zeros_py.py")
+    assert "optimize.brentq(lambda z" in told
+
+
+def test_scipys_functions_carry_the_users_line():
+    lowered = stagrad.compile(lambda a, b: linalg.cho_solve((a, True), b)).lower(np.eye(2), X[:2])
+    assert {node.source.file for node in lowered.graph.nodes if node.source} == {__file__}
+
+
+def test_printing_shows_what_kind_of_value_it_is():
+    shown = []
+
+    @stagrad.compile
+    def f(x):
+        shown.extend([f"{x}", f"{np.sum(x):.3f}", f"{round(x[0], 2)}"])
+        return np.round(x, 1) - round(x[0], 1)
+
+    np.testing.assert_array_equal(f(X), X - X[0])
+    assert shown == ["Tracer(f64[3])", "Tracer(f64[])", "Tracer(f64[])"]
+    assert repr(f) == "<stagrad function f>"
+    assert repr(stagrad.grad(f)) == "<stagrad function grad_f>"
 
 
 def test_unsupported_functions_are_named():
