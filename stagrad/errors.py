@@ -13,6 +13,10 @@ class ShapeError(StagradError, ValueError):
     """Operand shapes do not fit the operation."""
 
 
+class SizeError(ShapeError, RuntimeError):
+    """Tensor shapes do not fit the operation, which PyTorch users know as a RuntimeError."""
+
+
 class DTypeError(StagradError, TypeError):
     """A dtype is not accepted by the operation, or an argument cannot be differentiated."""
 

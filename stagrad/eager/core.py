@@ -20,7 +20,13 @@ def clone(input: Any) -> Any:
     return bind(positive_p, input)
 
 
-@operation("PowBackward0")
+def _power_name(base: Any, exponent: Any) -> str:
+    if not hasattr(base, "aval"):
+        return "PowBackward2"
+    return "PowBackward1" if hasattr(exponent, "aval") else "PowBackward0"
+
+
+@operation(_power_name)
 def pow(input: Any, exponent: Any) -> Any:
     """Return the tensor to a power."""
     return UFUNCS["power"](input, exponent)
@@ -29,7 +35,7 @@ def pow(input: Any, exponent: Any) -> Any:
 def _product_name(a: Any, b: Any) -> str:
     ndims = aval_of(a).ndim, aval_of(b).ndim
     names = {(1, 1): "Dot", (2, 2): "Mm", (2, 1): "Mv"}
-    return f"{names.get(ndims, 'Bmm' if min(ndims) > 2 else 'UnsafeView')}Backward0"
+    return f"{names.get(ndims, 'UnsafeView')}Backward0"
 
 
 @operation(_product_name)
@@ -136,7 +142,11 @@ def _install() -> None:
         name: _ufunc(ufunc, label) for name, (ufunc, label) in _OPERATORS.items()
     }
     functions |= {"pow": pow, "matmul": matmul}
-    reflected = functions | {"sub": _ufunc("subtract", "RsubBackward1")}
+    # PyTorch computes 1 / x as the reciprocal times one.
+    reflected = functions | {
+        "sub": _ufunc("subtract", "RsubBackward1"),
+        "truediv": _ufunc("divide", "MulBackward0"),
+    }
     methods: dict[str, Any] = {}
     for name, function in functions.items():
         methods[f"__{name}__"] = _operator(function)

@@ -99,9 +99,18 @@ def _check_fits(target: Any, array: np.ndarray, value: Any, name: str) -> None:
     is_number = isinstance(value, bool | int | float | complex)
     if name != "copy_" and not is_number and not np.can_cast(array.dtype, dtype, "same_kind"):
         raise RuntimeError(
-            f"{name}: result type {dtype_name(array.dtype)} can't be cast to the desired output "
-            f"type {dtype_name(dtype)}"
+            f"result type {_type_name(array.dtype)} can't be cast to the desired output type "
+            f"{_type_name(dtype)} (in {name})"
         )
+
+
+_TYPE_NAMES = {"int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long", "uint8": "Byte",
+               "bool": "Bool", "float16": "Half", "float32": "Float", "float64": "Double",
+               "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
+
+
+def _type_name(dtype: np.dtype) -> str:
+    return _TYPE_NAMES.get(dtype.name, dtype_name(dtype))
 
 
 def _check_origin(target: Any, edge: Edge | None, name: str) -> None:

@@ -100,7 +100,7 @@ class Tensor(Conversions, Operators):
             )
         if requires_grad and self._array.dtype.kind not in "fc":
             raise RuntimeError(
-                "only Tensors of floating point and complex dtype can require gradients, got "
+                "Only Tensors of floating point and complex dtype can require gradients, got "
                 f"{self._array.dtype}"
             )
         self._requires_grad = bool(requires_grad)
@@ -157,8 +157,9 @@ class Tensor(Conversions, Operators):
                 )
             if value.shape != self.shape:
                 raise RuntimeError(
-                    f"assigned grad has data of a different size: expected {list(self.shape)}, got "
-                    f"{list(value.shape)}"
+                    f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of "
+                    f"size '{list(self.shape)}'. Please ensure that the gradient and the tensor are the "
+                    "same size"
                 )
         self._grad = value
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from stagrad.eager import modes
 from stagrad.eager.node import Edge, Node, freed_error, take_order
-from stagrad.eager.tape import apply, edge_of, make_tensor
+from stagrad.eager.tape import PrimitiveNode, apply, edge_of, make_tensor
 from stagrad.ir import Primitive, bind
 
 Chain = Sequence[tuple[Primitive, dict[str, Any]]]
@@ -52,6 +52,9 @@ def renew_view(view: Any) -> None:
         modes._recording.reset(token)
     retained = let_go(view)
     view._edge = value._edge
+    if value._edge is not None and isinstance(value._edge[0], PrimitiveNode):
+        # PyTorch's name for a view whose history was made again.
+        value._edge[0].title = "AsStridedBackward0"
     if retained:
         view.retain_grad()
 

@@ -68,7 +68,7 @@ class Drawing:
     def _places(self) -> dict[int, tuple[float, float]]:
         """Put each node into the row of its depth, next to those already there."""
         used: dict[int, float] = {}
-        places = {}
+        places: dict[int, tuple[float, float]] = {}
         for number, depth in enumerate(self._depths):
             x = used.get(depth, float(_GAP))
             places[number] = (x, _GAP + depth * (_HEIGHT + _GAP))
