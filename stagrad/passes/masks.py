@@ -18,6 +18,7 @@ from stagrad.ops.arithmetic import (
     masked_product_p,
     multiply_p,
 )
+from stagrad.ops.movement import astype_p
 from stagrad.ops.selection import select
 from stagrad.passes.facts import KnownFacts
 from stagrad.passes.rewrite import Rewriter, rewrite
@@ -48,6 +49,9 @@ def settle_masks(graph: Graph) -> Graph:
         plain, needs_no_mask = _PLAIN[node.primitive]
         if needs_no_mask(*map(known.of, node.inputs)):
             return rewriter.make(plain, *node.inputs)
-        return rewriter.apply(_SELECTED[node.primitive], *node.inputs)
+        selected = rewriter.apply(_SELECTED[node.primitive], *node.inputs)
+        if selected.aval.weak == node.aval.weak:
+            return selected
+        return rewriter.make(astype_p, selected, dtype=node.aval.dtype, weak=node.aval.weak)
 
     return rewrite(graph, dict.fromkeys(_PLAIN, (settle,)))

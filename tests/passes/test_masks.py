@@ -99,3 +99,15 @@ def test_every_masked_operation_is_known_to_the_pass():
     from stagrad.passes import masks
 
     assert {PRIMITIVES[name] for name in MASKED} == set(masks._PLAIN) == set(masks._SELECTED)
+
+
+def test_python_scalars_stay_weak_where_masks_become_selections():
+    for function, point in ((np.angle, 0.7), (np.angle, 0.7 + 0.2j), (np.arctan2, 0.3)):
+
+        def f(x, function=function):
+            value = function(x, 2.0 * x) if function is np.arctan2 else function(x)
+            return np.real(value * 1.0)
+
+        slope = stagrad.grad(f)
+        second = stagrad.grad(lambda x, slope=slope: np.real(slope(x)))
+        np.testing.assert_allclose(second(point), second(np.asarray(point)), rtol=1e-12)
