@@ -22,9 +22,10 @@ def jacobian(
     - mode: "forward" takes one pass an argument element, "reverse" one a result element, "auto" the
       fewer. With complex values each row holds what `stagrad.grad` gives, and "auto" is "reverse".
 
-    All passes are made at once, in one program, as if mapped by `stagrad.vmap`; where the arrays
-    of all passes would be large, in chunks of them. Raises DTypeError for an argument that is not
-    float or complex, TypeError for results that are not numbers.
+    All passes are made at once, in one program, as if mapped by `stagrad.vmap`; where their arrays
+    would be large, as many at a time as a cache holds (but all at once as a part of another traced
+    function). Raises DTypeError for an argument that is not float or complex, TypeError for
+    results that are not numbers.
 
     >>> import numpy as np, stagrad
     >>> stagrad.jacobian(lambda x: x**2)(np.array([1.0, 2.0]))

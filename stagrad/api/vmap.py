@@ -286,7 +286,8 @@ def _normalized(axis: int, leaf: Aval, described: str) -> int:
     if leaf.ndim == 0:
         raise ShapeError(
             f"vmap: {described} is a single number, which has no axis to map over; pass it by "
-            "position with None in in_axes, or bind it with functools.partial"
+            "position with None in in_axes, or bind it with functools.partial. Lists are "
+            "containers of arguments: make arrays of those to map over"
         )
     if not -leaf.ndim <= axis < leaf.ndim:
         raise ShapeError(f"vmap: {described} has shape {leaf.shape}, so no axis {axis} to map over")

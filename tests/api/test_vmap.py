@@ -127,8 +127,8 @@ def test_other_transforms_under_a_map():
 
 def test_random_keys_are_mapped():
     keys = stagrad.random.split(stagrad.random.key(3), 4)
-    got = stagrad.vmap(lambda key: stagrad.random.normal(key, (2,)))(keys)
-    np.testing.assert_array_equal(got, [stagrad.random.normal(key, (2,)) for key in keys])
+    got = stagrad.vmap(lambda key: stagrad.random.normal(key, size=2))(keys)
+    np.testing.assert_array_equal(got, [stagrad.random.normal(key, size=2) for key in keys])
 
 
 def test_writes_reach_the_callers_rows():
