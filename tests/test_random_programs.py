@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from stagrad.codegen import emit_numpy
 from stagrad.errors import DerivativeError
@@ -21,6 +21,7 @@ from tests.random_programs import Program, programs
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
+REALS = tuple(map(np.dtype, ("f8", "f4", "i8", "?")))
 FLOATS = tuple(map(np.dtype, ("f8", "f4", "c16")))
 
 
@@ -98,10 +99,12 @@ def test_chunks_give_what_the_interpreter_gives(program: Program) -> None:
         assert_source_agrees(program)
 
 
-@given(programs())
+@given(programs(REALS))
 @settings(max_examples=50)
 def test_without_kernels_the_bits_are_the_interpreters(program: Program) -> None:
+    """NumPy multiplies complex scalars and complex arrays by different code; reals by one."""
     graph, arguments = program.graph, program.arguments
+    assume(all(aval.dtype.kind != "c" for node in graph.nodes for aval in node.avals))
     source = emit_numpy(schedule(graph, kernels=False), "program")
     results = load(source, "program")(*arguments)
     for got, want in zip(results, interpret(graph, arguments), strict=True):

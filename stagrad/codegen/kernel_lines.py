@@ -154,8 +154,11 @@ def _whole(array: Array, store: Store) -> Array:
         array = Array(Text(f"np.array({array.text.text})"), array.dims)
     if array.dims == dims:
         return array
-    if array.squeezed(dims).dims == tuple(axis for axis in dims if axis is not None):
-        return Array(Text(f"np.reshape({array.text.text}, {shape})"), dims)
+    array = array.squeezed(dims)
+    if array.dims == tuple(axis for axis in dims if axis is not None):
+        entries = ", ".join("None" if axis is None else ":" for axis in dims)
+        subscript = f"[{entries}]" if array.dims else f".reshape({shape})"
+        return Array(Text(f"{array.text.within(ATOM - 1)}{subscript}"), dims)
     text = placed(array, dims).text.text
     return Array(Text(f"np.array(np.broadcast_to({text}, {shape}))"), dims)
 

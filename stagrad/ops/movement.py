@@ -21,6 +21,7 @@ from stagrad.ir import (
     format_param,
     register,
 )
+from stagrad.ir.index import identity
 
 
 def _astype_rule(ct: Any, out: Any, x: Any, *, dtype: np.dtype, weak: bool) -> Any:
@@ -32,9 +33,15 @@ def _astype_rule(ct: Any, out: Any, x: Any, *, dtype: np.dtype, weak: bool) -> A
     return astype(ct, target)
 
 
+def _astype_access(aval: Aval, params: Params) -> Index | None:
+    """Return the access of a cast that changes no number: it makes a Python scalar an array's."""
+    return identity(aval.ndim) if aval.dtype == params["dtype"] else None
+
+
 astype_p = register(
     Primitive(
         name="astype",
+        access=_astype_access,
         facts=facts.one_of,
         kind=Kind.ELEMENTWISE,
         abstract_eval=lambda avals, params: Aval(avals[0].shape, params["dtype"], params["weak"]),

@@ -8,6 +8,7 @@ from stagrad.ops.arithmetic import multiply_p, subtract_p
 from stagrad.ops.exponential import level_difference_p
 from stagrad.ops.floating import stop_gradient_p
 from stagrad.ops.reduction import max_p
+from stagrad.passes.access import spread_reduction
 
 _DIFFERENCES = (subtract_p, level_difference_p)
 _REGULAR = (Kind.MOVEMENT, Kind.REDUCTION, Kind.CONTRACTION, Kind.INDEXING)
@@ -58,10 +59,9 @@ def _by_rule(node: Node, operands: tuple[Facts, ...]) -> Facts:
 
 
 def _is_maximum_of(node: Node, values: Node) -> bool:
-    """Say whether a node holds, somehow spread, the largest ones among values."""
-    while node.primitive.access is not None or node.primitive is stop_gradient_p:
-        node = node.inputs[0]
-    return node.primitive is max_p and node.inputs[0] is values
+    """Say whether a node holds beside each value the largest of a group it is in."""
+    largest = spread_reduction(node, max_p, stop_gradient_p)
+    return largest is not None and largest.inputs[0] is values
 
 
 def _of_array(array: np.ndarray) -> Facts:

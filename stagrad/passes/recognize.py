@@ -3,7 +3,9 @@
 - log(1 + exp(x)) and log1p(exp(x)): softplus; 1 / (1 + exp(-x)) and exp(x) / (1 + exp(x)): the
   logistic function; the logarithms of that and of what it leaves to one: softplus again.
 - exp(x) / sum(exp(x)), with x shifted by its maximum or not: softmax; its logarithm.
-- log(sum(exp(x))), log(exp(x) + exp(y)): logsumexp.
+- log(sum(exp(x))), log(exp(x) + exp(y)): logsumexp. Where the maximum m is taken off by hand, as in
+  m + log(sum(exp(x - m))) and x - m - log(sum(exp(x - m))), it is no longer differentiated: its
+  derivative cancels.
 - sqrt(sum(x**2)), over any sum of squares: the same number, with the slope of a norm at zero; and
   the square of that is the sum again.
 - v g(w) vᴴ of eigenvalues w and eigenvectors v: a function of the matrix, smooth where w repeats.
@@ -14,8 +16,7 @@ inf * 0; the vectors of the last have no derivative where eigenvalues are equal.
 
 from typing import Any
 
-from stagrad.ir import Along, Graph, Node
-from stagrad.ir.index import compose, identity
+from stagrad.ir import Graph, Node
 from stagrad.ops.arithmetic import (
     add_p,
     divide_p,
@@ -26,14 +27,24 @@ from stagrad.ops.arithmetic import (
     subtract_p,
 )
 from stagrad.ops.contraction import matmul_p
-from stagrad.ops.exponential import exp_p, expit_p, log1p_p, log_p, logaddexp_p, softplus_p
-from stagrad.ops.floating import stop_gradient_p
+from stagrad.ops.exponential import (
+    exp,
+    exp_p,
+    expit_p,
+    log,
+    log1p_p,
+    log_p,
+    logaddexp_p,
+    softplus_p,
+)
+from stagrad.ops.floating import stop_gradient, stop_gradient_p
 from stagrad.ops.movement import broadcast_to_p, reshape, reshape_p
 from stagrad.ops.normalizing import logsumexp, softmax
 from stagrad.ops.power import integer_power_p, power_p, sqrt_p, square_p
-from stagrad.ops.reduction import max_p, sum_p
+from stagrad.ops.reduction import max_p, sum, sum_p
 from stagrad.ops.selection import where_p
 from stagrad.ops.statistics import root
+from stagrad.passes.access import spread_reduction
 from stagrad.passes.rewrite import Rewriter, Rule, known_number, rewrite
 from stagrad.passes.spectral import hermitian_function_of_product
 
@@ -117,29 +128,6 @@ def expit_of_reciprocal(rewriter: Rewriter, node: Node) -> Node | None:
     return None if x is None else rewriter.make(expit_p, _negated(rewriter, x))
 
 
-def _spread(node: Node, primitive: Any) -> Node | None:
-    """Return the reduction that a node repeats over the very axes it folded, None if it is none."""
-    shape = node.aval.shape
-    index = identity(len(shape))
-    while node.primitive in (broadcast_to_p, reshape_p, stop_gradient_p):
-        access = identity(node.aval.ndim)
-        if node.primitive is not stop_gradient_p:
-            assert node.primitive.access is not None
-            moved = node.primitive.access(node.inputs[0].aval, node.params)
-            if moved is None:
-                return None
-            access = moved
-        index = compose(access, index)
-        node = node.inputs[0]
-    if node.primitive is not primitive or node.inputs[0].aval.shape != shape:
-        return None
-    kept = [axis for axis in range(len(shape)) if axis not in node.params["axis"]]
-    for entry, axis in zip(index, kept, strict=True):
-        if entry != Along(axis) and shape[axis] != 1:
-            return None
-    return node
-
-
 def _is_shifted(x: Node) -> bool:
     """Say whether a value regarded as a constant was taken off, as the stable forms do."""
     if x.primitive is not subtract_p:
@@ -154,7 +142,7 @@ def _unshifted(x: Node, axes: tuple[int, ...]) -> Node:
     """Return x of x - max(x), x being taken over the same axes; anything else as it is."""
     if x.primitive is subtract_p:
         bare, shift = x.inputs
-        largest = _spread(shift, max_p)
+        largest = spread_reduction(shift, max_p, stop_gradient_p)
         if largest is not None and largest.inputs[0] is bare and largest.params["axis"] == axes:
             return bare
     return x
@@ -164,7 +152,7 @@ def _softmax_total(node: Node) -> Node | None:
     """Return the sum of exp(x) / sum(exp(x))."""
     power = node.inputs[0]
     if node.primitive is divide_p and node.aval.dtype.kind == "f" and power.primitive is exp_p:
-        total = _spread(node.inputs[1], sum_p)
+        total = spread_reduction(node.inputs[1], sum_p)
         if total is not None and total.inputs[0] is power:
             return total
     return None
@@ -199,8 +187,55 @@ def logsumexp_of_log(rewriter: Rewriter, node: Node) -> Node | None:
     x, axes = total.inputs[0].inputs[0], total.params["axis"]
     if x.aval.dtype.kind != "f" or _is_shifted(x) or _unshifted(x, axes) is not x:
         return None
-    shape = node.aval.shape
+    return _logsumexp(rewriter, x, axes, node.aval.shape)
+
+
+def log_softmax_of_difference(rewriter: Rewriter, node: Node) -> Node | None:
+    """z - log(sum(exp(z))) with z = x - max(x) does not depend on the maximum."""
+    shifted, logarithm = node.inputs
+    total = spread_reduction(logarithm, sum_p, log_p)
+    if total is None or not _is_exp_of(total.inputs[0], shifted):
+        return None
+    axes = total.params["axis"]
+    x = _unshifted(shifted, axes)
+    if x is shifted or _is_shifted(shifted):
+        return None
+
+    def log_softmax(x: Any, shift: Any) -> Any:
+        level = x - stop_gradient(shift)
+        return level - log(sum(exp(level), axis=axes, keepdims=True))
+
+    return rewriter.apply(log_softmax, x, shifted.inputs[1])
+
+
+def logsumexp_of_shifted(rewriter: Rewriter, node: Node) -> Node | None:
+    """m + log(sum(exp(x - m))) with m = max(x) is logsumexp(x)."""
+    for shift, logarithm in (node.inputs, node.inputs[::-1]):
+        largest, inner = _reshaped(shift), _reshaped(logarithm)
+        if largest.primitive is not max_p or inner.primitive is not log_p:
+            continue
+        total = _reshaped(inner.inputs[0])
+        x, axes = largest.inputs[0], largest.params["axis"]
+        if total.primitive is not sum_p or total.params["axis"] != axes:
+            continue
+        power = total.inputs[0]
+        if power.primitive is exp_p and _unshifted(power.inputs[0], axes) is x:
+            return _logsumexp(rewriter, x, axes, node.aval.shape)
+    return None
+
+
+def _logsumexp(rewriter: Rewriter, x: Node, axes: tuple[int, ...], shape: tuple[int, ...]) -> Node:
     return rewriter.apply(lambda x: reshape(logsumexp(x, axis=axes), shape), x)
+
+
+def _is_exp_of(node: Node, x: Node) -> bool:
+    return node.primitive is exp_p and node.inputs[0] is x
+
+
+def _reshaped(node: Node) -> Node:
+    while node.primitive is reshape_p:
+        node = node.inputs[0]
+    return node
 
 
 def logaddexp_of_log(rewriter: Rewriter, node: Node) -> Node | None:
@@ -281,6 +316,8 @@ RULES: dict[Any, tuple[Rule, ...]] = {
     log1p_p: (softplus_of_log1p,),
     divide_p: (expit_of_quotient, softmax_of_quotient),
     reciprocal_p: (expit_of_reciprocal,),
+    subtract_p: (log_softmax_of_difference,),
+    add_p: (logsumexp_of_shifted,),
     sqrt_p: (norm_of_root,),
     power_p: (norm_of_root,),
     square_p: (sum_of_squared_root,),

@@ -7,6 +7,7 @@ import numpy as np
 
 from stagrad.errors import VerifyError
 from stagrad.ir import Aval, Builder, Graph, Literal, Node, Primitive, constant_p
+from stagrad.passes.access import keeps_numbers
 from stagrad.trace import Trace, Tracer
 
 Rule = Callable[["Rewriter", Node], Node | None]
@@ -169,7 +170,7 @@ def known_array(node: Node) -> np.ndarray | None:
 
 
 def _constant_below(node: Node) -> np.ndarray | None:
-    while node.primitive.access is not None:
+    while keeps_numbers(node):
         node = node.inputs[0]
     array: np.ndarray | None = None
     if node.primitive is constant_p:

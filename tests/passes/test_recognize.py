@@ -24,6 +24,16 @@ def shifted_softmax_rows(x: Any) -> Any:
     return powers / powers.sum(axis=1, keepdims=True)
 
 
+def log_softmax_rows(x: Any) -> Any:
+    shifted = x - np.max(x, axis=1, keepdims=True)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=1, keepdims=True))
+
+
+def shifted_logsumexp_rows(x: Any) -> Any:
+    largest = np.max(x, axis=1)
+    return np.log(np.sum(np.exp(x - largest[:, None]), axis=1)) + largest
+
+
 SPELLINGS = {
     "softplus": (lambda x: np.log(1 + np.exp(x)), V, "softplus"),
     "softplus, turned": (lambda x: np.log(np.exp(x) + 1.0), V, "softplus"),
@@ -43,6 +53,14 @@ SPELLINGS = {
     "softmax of rows": (softmax_rows, M, "stop_gradient"),
     "softmax of columns": (lambda x: np.exp(x) / np.exp(x).sum(axis=0), M, "stop_gradient"),
     "shifted softmax of rows": (shifted_softmax_rows, M, "stop_gradient"),
+    "log_softmax of rows": (log_softmax_rows, M, "stop_gradient"),
+    "log_softmax, squeezed": (
+        lambda x: (x - x.max()) - np.log(np.sum(np.exp(x - x.max()))), V, "stop_gradient",
+    ),
+    "shifted logsumexp": (
+        lambda x: np.max(x) + np.log(np.sum(np.exp(x - np.max(x)))), V, "stop_gradient",
+    ),
+    "shifted logsumexp of rows": (shifted_logsumexp_rows, M, "stop_gradient"),
     "norm": (lambda x: np.sqrt(np.sum(x**2)), V, "where"),
     "norm of rows": (lambda x: np.sqrt(np.sum(x * x, axis=1)), M, "where"),
     "norm by power": (lambda x: np.sum(x * x) ** 0.5, V, "where"),
@@ -75,6 +93,10 @@ LOOK_ALIKES = {
     "another constant": (lambda x: np.log(2 + np.exp(x)), V),
     "a sum of others": (lambda x: np.exp(x) / np.sum(np.exp(2.0 * x)), V),
     "over the wrong axis": (lambda x: np.exp(x) / np.sum(np.exp(x), axis=0)[:, None], "f64[3,3]"),
+    "the maximum of others added": (
+        lambda x: np.max(2 * x) + np.log(np.sum(np.exp(x - np.max(x)))),
+        V,
+    ),
     "a shift by other numbers": (lambda x: np.exp(x - x[0]) / np.sum(np.exp(x)), V),
     "a sum of no squares": (lambda x: np.sqrt(np.sum(x * x[::-1])), V),
     "a difference of squares": (lambda x: np.sqrt(x[0] ** 2 - x[1] ** 2), V),
