@@ -1,10 +1,16 @@
 """Calls that a hostile but fair user makes: right numbers, or an error that says what is wrong."""
 
 import copy
+import functools
+import gc
 import itertools
 import math
+import os
 import pickle
+import subprocess
+import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -571,3 +577,117 @@ def test_many_threads_compile_and_call_the_same_and_different_functions():
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(work, range(16))) == list(range(16))
+
+
+@pytest.mark.parametrize(
+    "name", ["np", "special", "linalg", "sum", "float", "class", "", "a b", "é", "../x", "n" * 300]
+)
+def test_functions_of_any_name_compile_and_are_dumped(name, monkeypatch, tmp_path):
+    monkeypatch.setenv("STAGRAD_DUMP", str(tmp_path))
+
+    def f(x):
+        return np.sum(np.sin(x) * float(len(x)))
+
+    f.__name__ = name
+    x = np.ones(3)
+    assert stagrad.compile(f)(x) == f(x)
+    np.testing.assert_allclose(stagrad.grad(f)(x), 3.0 * np.cos(x), rtol=1e-15)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_exports_that_would_draw_are_refused(tmp_path):
+    generator = np.random.default_rng(0)
+    with pytest.raises(UnsupportedError, match=r"draws random numbers.*argument"):
+        stagrad.export(lambda x: x * generator.normal(), 1.0, path=tmp_path / "draws.py")
+
+
+SOURCE_OF_A_DICT = """
+import hashlib
+import numpy as np
+import stagrad
+
+def loss(p, x):
+    table = np.zeros(4)
+    table[0] = x[0]
+    table[1:] = x[1:] * p["b"]
+    parts = {"u": np.exp(table) @ p["w"], "v": np.sort(table), "w": np.linalg.norm(table)}
+    return sum(np.sum(part) for part in parts.values()) + np.max(table) * np.std(table)
+
+p = {"w": np.ones((4, 3)), "b": 2.0}
+lowered = stagrad.grad(loss).lower(p, np.arange(4.0))
+print(hashlib.sha256((lowered.source + str(lowered.schedule)).encode()).hexdigest())
+"""
+
+
+def test_the_same_source_is_emitted_in_every_process():
+    digests = set()
+    for seed in ("0", "1", "4711"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        run = subprocess.run(
+            [sys.executable, "-c", SOURCE_OF_A_DICT],
+            capture_output=True, text=True, check=True, env=environment,
+        )  # fmt: skip
+        digests.add(run.stdout)
+    assert len(digests) == 1
+
+
+def test_programs_give_no_warnings_and_leave_numpys_settings_alone():
+    x = np.array([-1.0, 0.0, np.inf, np.nan])
+    with np.errstate(all="raise"):
+        before = np.geterr()
+        for f in (np.log, np.sqrt, lambda x: 1 / x, lambda x: x - x, np.exp):
+            stagrad.compile(f)(x)
+            stagrad.grad(lambda x, f=f: np.sum(f(x)))(x)
+            assert np.geterr() == before
+
+
+class Watched(np.ndarray):
+    """An array that can be watched."""
+
+
+def test_calls_keep_neither_arguments_nor_functions_alive():
+    x = np.ones(3).view(Watched)
+    watched = [weakref.ref(x)]
+
+    def make(scale):
+        def f(x):
+            return np.sum(x * scale)
+
+        compiled, gradient = stagrad.compile(f), stagrad.grad(f)
+        compiled(watched[0]())
+        gradient(watched[0]())
+        stagrad.vjp(f, watched[0]())[1](1.0)
+        stagrad.jvp(f, (np.ones(2),), (np.ones(2),))
+        stagrad.hvp(f, np.ones(2), np.ones(2))
+        stagrad.hessian(f)(np.ones(2))
+        watched.extend(map(weakref.ref, (f, compiled, gradient)))
+        return compiled, gradient
+
+    kept = make(2.0)
+    del x
+    gc.collect()
+    assert watched[0]() is None
+    del kept
+    gc.collect()
+    assert [reference() for reference in watched] == [None] * 4
+
+
+def test_what_is_made_for_a_function_is_made_once_and_not_for_its_wrapper():
+    runs = itertools.count()
+
+    def f(x):
+        next(runs)
+        return x * x
+
+    @functools.wraps(f)
+    def wrapper(x):
+        return 3.0 * f(x)
+
+    for function, factor in ((f, 1.0), (wrapper, 3.0), (f, 1.0), (wrapper, 3.0)):
+        assert stagrad.vjp(function, 2.0)[1](1.0) == (4.0 * factor,)
+        assert stagrad.jvp(function, (2.0,), (1.0,))[1] == 4.0 * factor
+    assert next(runs) == 4
+    model = Model()
+    for number in (1.0, 2.0):
+        model.weights = np.full(2, number)
+        np.testing.assert_array_equal(stagrad.jvp(model.apply, (2.0,), (1.0,))[1], model.weights)

@@ -8,6 +8,8 @@ from stagrad import config
 from stagrad.ir import Graph, text
 from stagrad.ir.labels import StageLabels
 
+_NAME_LENGTH = 60
+
 
 class Dump:
     """A folder that receives the stages of one compilation as numbered files.
@@ -52,7 +54,7 @@ def start_dump(label: str) -> Dump | None:
         return None
     root = Path(outer)
     root.mkdir(parents=True, exist_ok=True)
-    name = re.sub(r"[^\w.-]+", "_", label)
+    name = re.sub(r"[^\w.-]+", "_", label)[:_NAME_LENGTH]
     taken = [int(match[1]) for path in root.iterdir() if (match := re.match(r"(\d+)-", path.name))]
     for number in itertools.count(max(taken, default=-1) + 1):
         folder = root / f"{number:04}-{name}"

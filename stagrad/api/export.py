@@ -25,7 +25,9 @@ from stagrad.api.function import CompiledFunction
 from stagrad.api.lowering import lower_program
 from stagrad.api.program import Program
 from stagrad.api.signature import Signature
+from stagrad.errors import UnsupportedError
 from stagrad.ir.naming import Names
+from stagrad.trace.draws import Draw
 
 _SPELLED = 16
 """Captured arrays of more elements than this are written as base64 of their bytes."""
@@ -67,6 +69,12 @@ def export(
     elif not isinstance(function, CompiledFunction):
         target = transforms.compile(function)
     program, signature = target.program(example_args, example_kwargs)
+    if any(isinstance(value, Draw) for value in program.captures):
+        raise UnsupportedError(
+            f"export: {target.parameters.function_name} draws random numbers from a generator, "
+            "which a file of its own has none of. Pass the numbers as an argument, or "
+            "draw them with stagrad.random and a key that is one"
+        )
     text = _File(target, program, signature).text(_origin(function, grad))
     path = Path(path)
     path.write_text(text, encoding="utf-8")

@@ -13,6 +13,7 @@ from stagrad.api.lowering import Lowered, lower_program
 from stagrad.api.program import Program
 from stagrad.api.signature import Parameters, Signature
 from stagrad.api.tensors import call_on_tensors, holds_tensors
+from stagrad.ir.naming import RESERVED
 from stagrad.trace import (
     Guards,
     Trace,
@@ -209,7 +210,9 @@ class CompiledFunction:
 def emitted_name(name: str, prefix: str) -> str:
     """Return the name an emitted function bears: `grad_loss`."""
     name = name if name.isidentifier() and not keyword.iskeyword(name) else "function"
-    return f"{prefix}_{name}" if prefix else name
+    if prefix:
+        return f"{prefix}_{name}"
+    return f"{name}_" if name in RESERVED else name
 
 
 class _Entry:

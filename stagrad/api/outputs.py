@@ -1,8 +1,8 @@
 """The differentiable results of a function, and values that must fit what they belong to."""
 
 import functools
-import weakref
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -12,19 +12,39 @@ from stagrad.ir import Aval, aval_of, is_inexact
 from stagrad.trace import Traced, TreeSpec, flatten
 
 
+class _Made(dict[str, Any]):
+    """What was made for a function, kept in the function's own dictionary, so that it goes with it.
+
+    Copies and pickles of it are empty.
+    """
+
+    def __init__(self, function: Any = None) -> None:
+        super().__init__()
+        self.function = function
+
+    def __reduce__(self) -> Any:
+        return _Made, ()
+
+
 def per_function(make: Callable[[Callable[..., Any]], Any]) -> Callable[[Callable[..., Any]], Any]:
-    """Cache what is made for a function for as long as the function lives."""
-    made: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+    """Cache what is made for a function for as long as the function lives.
+
+    For what has no dictionary, bound methods and ufuncs, the last few are kept.
+    """
+    last = functools.lru_cache(maxsize=16)(make)
 
     @functools.wraps(make)
     def get(function: Callable[..., Any]) -> Any:
-        try:
-            known = made.get(function)
-            if known is None:
-                known = made[function] = make(function)
-        except TypeError:
-            return make(function)
-        return known
+        place = getattr(function, "__dict__", None)
+        if isinstance(function, MethodType) or not isinstance(place, dict):
+            return last(function)
+        kept = place.get("_stagrad_made")
+        # A wrapper has a copy of the dictionary of what it wraps.
+        if kept is None or kept.function is not function:
+            kept = place["_stagrad_made"] = _Made(function)
+        if make.__name__ not in kept:
+            kept[make.__name__] = make(function)
+        return kept[make.__name__]
 
     return get
 
