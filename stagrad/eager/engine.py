@@ -7,7 +7,7 @@ Inside, cotangents pair bilinearly, as the rules want them. Where users see them
 import traceback
 import warnings
 from collections.abc import Mapping, Sequence
-from heapq import heappop, heappush
+from heapq import heappop, heappush, heappushpop
 from typing import Any
 
 import numpy as np
@@ -85,19 +85,25 @@ class Pass:
         record, retain, captures = self.record, self.retain, self._wanted_nodes
         is_plain = self._boundary is None
         watched = anomaly.get()
-        while heap:
-            node = heappop(heap)[1]
+        # The node that is likely to be next does not travel through the heap.
+        following: tuple[int, Node] | None = None
+        while heap or following:
+            if following is None:
+                node = heappop(heap)[1]
+            else:
+                node = heappushpop(heap, following)[1]
+                following = None
             cotangent = waiting.pop(node)
             runs = needed is None or node in needed
             if not runs and node not in captures:
                 continue
-            if node.hooks is not None or node.retained is not None:
+            if node.watched and (node.hooks is not None or node.retained is not None):
                 cotangent = apply_hooks(node, cotangent, record)
             if captures and node in captures:
                 self._capture(node, cotangent)
             if not runs:
                 continue
-            if watched or node.before is not None or node.after is not None:
+            if watched or (node.watched and (node.before is not None or node.after is not None)):
                 results = self._run_watched(node, cotangent)
             else:
                 results = node.run(cotangent, record)
@@ -110,7 +116,10 @@ class Pass:
                 if is_plain and target.outputs == 1 and target not in waiting:
                     # The first contribution to an operation of one result: nothing to be added.
                     waiting[target] = result
-                    heappush(heap, (target.order, target))
+                    if following is None:
+                        following = (target.order, target)
+                    else:
+                        heappush(heap, (target.order, target))
                 else:
                     self.add(edge, result)
 

@@ -17,6 +17,7 @@ class AccumulateGrad(Node):
     """Holds its leaf, which knows it only weakly."""
 
     label = "AccumulateGrad"
+    watched = True
 
     def __init__(self, variable: "Tensor") -> None:
         self.variable = variable

@@ -24,6 +24,7 @@ class Node:
 
     - edges: where the cotangents that `run` returns go, in order.
     - outputs: how many results the operation has.
+    - watched: hooks may be registered, on the node or on tensors that came out of it.
     """
 
     edges: "Sequence[tuple[Node, int]]" = ()
@@ -35,6 +36,7 @@ class Node:
     before: Hooks | None = None
     after: Hooks | None = None
     trace: Any = None
+    watched = False
     __slots__ = ("__dict__", "__weakref__")
 
     def run(self, cotangent: Any, record: bool) -> Sequence[Any]:
@@ -60,12 +62,14 @@ class Node:
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after each run; it may replace grad_inputs."""
+        self.watched = True
         if self.after is None:
             self.after = {}
         return add_hook(self.after, hook)
 
     def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_outputs)` before this node runs; it may replace grad_outputs."""
+        self.watched = True
         if self.before is None:
             self.before = {}
         return add_hook(self.before, hook)

@@ -201,7 +201,7 @@ def apply(primitive: Primitive, operands: Sequence[Any], params: dict[str, Any])
             run = _RUNNERS.get((primitive, len(arrays))) or _runner(primitive, len(arrays))
             out = run(*arrays)
     except ValueError:
-        _explain_shapes(arrays)
+        explain_shapes(arrays)
         raise
     finally:
         restore(token)
@@ -220,7 +220,7 @@ def apply(primitive: Primitive, operands: Sequence[Any], params: dict[str, Any])
     return result
 
 
-def _explain_shapes(arrays: Sequence[Any]) -> None:
+def explain_shapes(arrays: Sequence[Any]) -> None:
     """Raise SizeError, in PyTorch's words, where two operands do not broadcast."""
     if len(arrays) != 2:
         return
@@ -304,7 +304,7 @@ def record(
         saved = tuple(values)
     node = PrimitiveNode(plan, edges, saved, checks)
     if anomaly.get() or saved_hooks.get():
-        _finish(node)
+        finish(node)
     result._edge = (node, 0)
 
 
@@ -335,14 +335,14 @@ def _record_multiple(
             checks.append((operand._counter, operand._counter[0]))
     node = PrimitiveNode(plan, edges, tuple(values), checks)
     node.outputs = len(out)
-    _finish(node)
+    finish(node)
     for place, result in enumerate(results):
         if result.dtype.kind in "fc":
             result._edge = (node, place)
     return results
 
 
-def _finish(node: PrimitiveNode) -> None:
+def finish(node: PrimitiveNode) -> None:
     """Let those who asked for it see what is saved and where the operation stands."""
     if anomaly.get():
         note_trace(node)

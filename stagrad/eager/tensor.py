@@ -8,6 +8,7 @@ import numpy as np
 
 from stagrad.eager import tape
 from stagrad.eager.conversion import Conversions
+from stagrad.eager.direct import direct
 from stagrad.eager.hooks import Hooks, RemovableHandle, add_hook
 from stagrad.eager.inplace import update, write
 from stagrad.eager.leaf import AccumulateGrad
@@ -158,8 +159,8 @@ class Tensor(Conversions, Operators):
             if value.shape != self.shape:
                 raise RuntimeError(
                     f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of "
-                    f"size '{list(self.shape)}'. Please ensure that the gradient and the tensor are the "
-                    "same size"
+                    f"size '{list(self.shape)}'. Please ensure that the gradient and the tensor "
+                    "are the same size"
                 )
         self._grad = value
 
@@ -183,6 +184,7 @@ class Tensor(Conversions, Operators):
         if self._edge is None:
             return
         node, number = edge
+        node.watched = True
         if node.retained is None:
             node.retained = {}
         node.retained[number] = weakref.ref(self)
@@ -201,6 +203,7 @@ class Tensor(Conversions, Operators):
                 self._hooks = {}
             return add_hook(self._hooks, hook)
         node, number = edge
+        node.watched = True
         if node.hooks is None:
             node.hooks = {}
         return add_hook(node.hooks.setdefault(number, {}), hook)
@@ -276,30 +279,9 @@ class Tensor(Conversions, Operators):
 
     # --- operators of which programs are full, without a detour ----------------------------------
 
-    def __add__(self, other: Any) -> Any:
-        if type(other) in _DIRECT:
-            return apply(add_p, (self, other), {})
-        return super().__add__(other)
-
-    def __radd__(self, other: Any) -> Any:
-        if type(other) in _DIRECT:
-            return apply(add_p, (other, self), {})
-        return super().__radd__(other)
-
-    def __sub__(self, other: Any) -> Any:
-        if type(other) in _DIRECT:
-            return apply(subtract_p, (self, other), {})
-        return super().__sub__(other)
-
-    def __mul__(self, other: Any) -> Any:
-        if type(other) in _DIRECT:
-            return apply(multiply_p, (self, other), {})
-        return super().__mul__(other)
-
-    def __rmul__(self, other: Any) -> Any:
-        if type(other) in _DIRECT:
-            return apply(multiply_p, (other, self), {})
-        return super().__rmul__(other)
+    __add__ = __radd__ = direct(add_p, Operators.__add__)
+    __sub__ = direct(subtract_p, Operators.__sub__)
+    __mul__ = __rmul__ = direct(multiply_p, Operators.__mul__)
 
     def __neg__(self) -> Any:
         return apply(negative_p, (self,), {})
@@ -329,11 +311,6 @@ class Tensor(Conversions, Operators):
 
         return tensor_text(self)
 
-
-_DIRECT: frozenset[type] = frozenset(
-    {Tensor, int, float, complex, np.ndarray, np.float64, np.float32}
-)
-"""What needs no conversion before an operator meets it."""
 
 tape.tensor_type = Tensor
 

@@ -79,8 +79,8 @@ def _unmasked_if_same(masked: Operation, plain: Operation) -> Operation:
         before = silence()
         try:
             result = plain(x, y)
-            contiguous = result.flags.c_contiguous
-            total = np.vdot(result, result) if contiguous else np.sum(result)
+            flat = result if result.ndim == 1 else result.ravel("K")
+            total = flat.dot(flat)
             return result if total == total else masked(x, y)
         finally:
             restore(before)

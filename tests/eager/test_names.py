@@ -77,5 +77,5 @@ def test_shapes_that_do_not_match():
 
 def test_results_of_another_type_are_not_written():
     counts = stagrad.tensor(np.array([1, 2]))
-    with pytest.raises(RuntimeError, match="result type Double can't be cast .* type Long"):
+    with pytest.raises(RuntimeError, match=r"result type Double can't be cast .* type Long"):
         counts += leaf(1, 2)
