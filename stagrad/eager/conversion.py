@@ -1,8 +1,12 @@
 """What leaves a tensor: NumPy arrays, Python numbers, and NumPy's functions called on it."""
 
+import dis
+import sys
 from typing import Any, NoReturn
 
 import numpy as np
+
+_STORE = dis.opmap["STORE_SUBSCR"]
 
 
 class Conversions:
@@ -34,6 +38,22 @@ class Conversions:
             self._refuse_numpy()
         return self._array
 
+    def _refuse_store(self) -> None:
+        """Raise where NumPy asks for a number to write into an array, as `array[i] = tensor` does.
+
+        Python code that calls `float(tensor)` is at a call, not at a store into something.
+        """
+        if not self.requires_grad:
+            return
+        frame = sys._getframe(2)
+        if frame.f_code.co_code[frame.f_lasti] == _STORE:
+            # NumPy would put another error in place of a TypeError.
+            raise RuntimeError(
+                "a tensor that requires grad cannot be written into a NumPy array: its gradient "
+                "would be lost. Make the array a tensor first (stagrad.tensor(array)), or write "
+                "tensor.detach()."
+            )
+
     def _refuse_numpy(self) -> NoReturn:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
@@ -52,12 +72,14 @@ class Conversions:
         return self._array.tolist()
 
     def __float__(self) -> float:
+        self._refuse_store()
         return float(self.item())
 
     def __int__(self) -> int:
         return int(self.item())
 
     def __complex__(self) -> complex:
+        self._refuse_store()
         return complex(self.item())
 
     def __bool__(self) -> bool:

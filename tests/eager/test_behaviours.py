@@ -315,6 +315,21 @@ def test_pb24_array_augmented_by_a_tensor():
     assert float(t[0]) == 1.0
 
 
+def test_element_of_an_array_is_not_silently_detached():
+    t = leaf(1, 2)
+    a, c = np.zeros(2), np.zeros(2, complex)
+    with pytest.raises(RuntimeError, match="detach"):
+        a[0] = t[0]
+    with pytest.raises(RuntimeError, match="detach"):
+        c[0] = t[0]
+    with pytest.raises(RuntimeError, match="detach"):
+        a[:] = t
+    assert a.tolist() == [0, 0]
+    a[0] = float(t[1])
+    a[1] = t[0].detach()
+    assert a.tolist() == [2, 1]
+
+
 def test_grad_of_a_result_warns():
     y = leaf(1) * 2
     with pytest.warns(UserWarning, match="not a leaf"):
