@@ -7,7 +7,7 @@ iteration space and one level and hangs together by values or by large arrays th
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from stagrad.ir import Along, Graph, Index, Kind, Node, constant_p, input_p, project_p
@@ -51,7 +51,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """The clusters in running order, and what scheduling needs to know about nodes."""
+    """The clusters, in no order yet, and what scheduling needs to know about nodes."""
 
     clusters: tuple[Cluster, ...]
     places: dict[Node, Place]
@@ -70,7 +70,7 @@ def fuse(graph: Graph, *, kernels: bool = True) -> Fusion:
     if kernels:
         _sink(graph, access, placing)
     clusters = _clusters(graph, access, placing)
-    return Fusion(tuple(_ordered(clusters, access)), placing.places, access)
+    return Fusion(tuple(clusters), placing.places, access)
 
 
 def is_reduction(node: Node) -> bool:
@@ -348,54 +348,3 @@ class _Union:
     def join(self, first: Node, second: Node) -> None:
         """Make two sets one."""
         self._parent[self.find(first)] = self.find(second)
-
-
-def _ordered(clusters: list[Cluster], access: dict[Node, Access]) -> Iterator[Cluster]:
-    """Yield clusters after what they read, otherwise as they were written in the program."""
-    import heapq
-
-    owner = {node: number for number, cluster in enumerate(clusters) for node in cluster.nodes}
-    waiting = [0] * len(clusters)
-    readers: list[set[int]] = [set() for _ in clusters]
-    for number, cluster in enumerate(clusters):
-        for node in cluster.nodes:
-            for operand in node.inputs:
-                base = base_of(operand, access)
-                if base.primitive is project_p:
-                    base = base.inputs[0]
-                producer = owner.get(base, number)
-                if producer != number and number not in readers[producer]:
-                    readers[producer].add(number)
-                    waiting[number] += 1
-    order = _preferred_order(clusters, readers, owner, access)
-    heap = [(order[number], number) for number, count in enumerate(waiting) if count == 0]
-    heapq.heapify(heap)
-    while heap:
-        _, number = heapq.heappop(heap)
-        yield clusters[number]
-        for reader in readers[number]:
-            waiting[reader] -= 1
-            if waiting[reader] == 0:
-                heapq.heappush(heap, (order[reader], reader))
-
-
-def _preferred_order(
-    clusters: list[Cluster],
-    readers: list[set[int]],
-    owner: dict[Node, int],
-    access: dict[Node, Access],
-) -> list[float]:
-    """Return for each cluster when it would best run: when the program's text had got there.
-
-    An operation that can update its operand in place comes after the operand's other readers, which
-    saves the copy that they would need.
-    """
-    order: list[float] = [max(node.serial for node in cluster.nodes) for cluster in clusters]
-    for number, cluster in enumerate(clusters):
-        node = cluster.nodes[0]
-        if cluster.space is None and node.primitive.update is not None:
-            producer = owner.get(base_of(node.inputs[0], access))
-            if producer is not None:
-                others = (order[other] for other in readers[producer] if other != number)
-                order[number] = max(order[number], max(others, default=0) + 0.5)
-    return order

@@ -1,5 +1,7 @@
 """Lower a graph to a Schedule: buffers, and the steps that fill them, in order."""
 
+import dataclasses
+
 from stagrad.ir import Along, Graph, Index, Node, constant_p, project_p
 from stagrad.ir.index import compose
 from stagrad.ir.kernel import (
@@ -26,11 +28,14 @@ from stagrad.passes.chunk import chunks
 from stagrad.passes.fuse import AxisMap, Cluster, Fusion, Place, base_of, fuse, is_reduction
 from stagrad.passes.lifetimes import Lifetimes
 from stagrad.passes.memory import plan
+from stagrad.passes.order import ordered
 
 
 def schedule(graph: Graph, *, kernels: bool = True) -> Schedule:
     """Return the schedule of a graph; with `kernels=False`, one library call per operation."""
-    return _Scheduler(graph, fuse(graph, kernels=kernels)).run()
+    fusion = fuse(graph, kernels=kernels)
+    in_order = dataclasses.replace(fusion, clusters=tuple(ordered(fusion)))
+    return _Scheduler(graph, in_order).run()
 
 
 class _Scheduler:
