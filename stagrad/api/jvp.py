@@ -15,7 +15,15 @@ from stagrad.api.tensors import holds_tensors
 from stagrad.ir import Aval, is_inexact
 from stagrad.passes.forward import forward
 from stagrad.passes.recognize import recognize
-from stagrad.trace import Traced, captured_values, current_trace, flatten, replay, unflatten
+from stagrad.trace import (
+    Traced,
+    captured_values,
+    current_trace,
+    describe_structure,
+    flatten,
+    replay,
+    unflatten,
+)
 
 
 class JvpFunction(CompiledFunction):
@@ -91,8 +99,8 @@ class JvpFunction(CompiledFunction):
         values, given = flatten(tangents)
         if spec != given:
             raise TypeError(
-                f"{self._name}: tangents must have the structure of the primals, {spec}; "
-                f"got {given}"
+                f"{self._name}: tangents must have the structure of the primals, "
+                f"{describe_structure(spec)}, not {describe_structure(given)}"
             )
         return [
             conforming(value, leaf, self._describe(signature, position))

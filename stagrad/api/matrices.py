@@ -63,7 +63,12 @@ def hvp(function: Callable[..., Any], primals: Any, vector: Any) -> Any:
     """
     single = not isinstance(primals, tuple)
     args = (primals,) if single else primals
-    vectors = (vector,) if single else tuple(vector)
+    if not single and not isinstance(vector, tuple):
+        raise TypeError(
+            f"hvp: primals is a tuple of all arguments, and vector is {type(vector).__name__}; it "
+            "must be a tuple too, with one entry per argument"
+        )
+    vectors = (vector,) if single else vector
     _, product = _gradients(function)[len(args)](args, vectors)
     return product[0] if single else product
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from stagrad.errors import DTypeError, ShapeError
 from stagrad.ir import Aval, aval_of, is_inexact
-from stagrad.trace import Traced, TreeSpec, flatten
+from stagrad.trace import Traced, TreeSpec, describe_structure, flatten
 
 
 class _Made(dict[str, Any]):
@@ -65,8 +65,8 @@ class Outputs:
         values, spec = flatten(tree)
         if spec != self.spec:
             raise TypeError(
-                f"vjp: the {what} must have the structure of the function's result, {self.spec}; "
-                f"got {spec}"
+                f"vjp: the {what} must have the structure of the function's result, "
+                f"{describe_structure(self.spec)}, not {describe_structure(spec)}"
             )
         return [
             conforming(value, self.avals[leaf], f"vjp: the {what}")

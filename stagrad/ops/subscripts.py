@@ -146,7 +146,8 @@ def _checked_slice(entry: slice) -> slice:
             raise UnsupportedError(
                 f"indexing: a slice with a traced bound ({aval_of(bound)}) has no shape known "
                 "while the function is traced. Take a fixed number of elements with an index "
-                "array, x[start + np.arange(n)], or select with np.where"
+                "array, x[start + np.arange(n)], or select with np.where; a bound that is an "
+                "argument may be a Python int"
             )
     return entry
 

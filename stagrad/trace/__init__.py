@@ -11,7 +11,7 @@ from stagrad.trace.guards import Guards
 from stagrad.trace.state import current_trace
 from stagrad.trace.trace import Trace
 from stagrad.trace.tracer import Tracer
-from stagrad.trace.trees import TreeSpec, flatten, unflatten
+from stagrad.trace.trees import TreeSpec, describe_structure, flatten, unflatten
 
 __all__ = [
     "Guards",
@@ -22,6 +22,7 @@ __all__ = [
     "TreeSpec",
     "captured_values",
     "current_trace",
+    "describe_structure",
     "flatten",
     "replay",
     "trace_function",

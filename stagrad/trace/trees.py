@@ -32,6 +32,17 @@ def unflatten(spec: TreeSpec, leaves: Sequence[Any]) -> Any:
     return optree.tree_unflatten(spec, leaves)
 
 
+def describe_structure(spec: TreeSpec) -> str:
+    """Return a structure as errors show it: `{'b': *, 'w': *}`, with a star for each leaf.
+
+    >>> describe_structure(flatten({"w": 1.0, "b": (2.0, 3.0)})[1])
+    "{'b': (*, *), 'w': *}"
+    """
+    text = str(spec).replace(f", namespace={NAMESPACE!r}", "")
+    text = text.removeprefix("PyTreeSpec(").removesuffix(")")
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
 def _is_new_dataclass(leaf: Any) -> bool:
     # An aval stands in an array's place: a leaf, although it is a dataclass.
     return dataclasses.is_dataclass(leaf) and not isinstance(leaf, type | Aval)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import stagrad
-from stagrad.errors import DTypeError, ShapeError
+from stagrad.errors import DTypeError, ShapeError, UnsupportedError
 
 X = np.array([1.0, 2.0, 3.0])
 W = np.array([0.5, -1.0, 2.0])
@@ -193,6 +193,15 @@ def test_wrong_calls_say_what_is_wrong():
         stagrad.grad(product, X)
     with pytest.raises(TypeError, match=r"argnums is an int, .* not 'w'"):
         stagrad.value_and_grad(product, argnums="w")
+    with pytest.raises(TypeError, match="primals is a tuple of all arguments, and vector is nd"):
+        stagrad.hvp(lambda x: np.sum(x**3), (X,), X)
+    with pytest.raises(TypeError, match=r"structure of the primals, \(\*,\), not \(\*, \*\)"):
+        stagrad.jvp(np.sin, (X,), (X, X))
+    with pytest.raises(TypeError, match=r"the function's result, \(\*, \*\), not \*"):
+        stagrad.vjp(lambda x: (x, x), X)[1](X)
+    with pytest.raises(UnsupportedError, match="may be a Python int"):
+        stagrad.grad(lambda x, n: np.sum(x[:n]))(X, np.int64(2))
+    same(stagrad.grad(lambda x, n: np.sum(x[:n]))(X, 2), np.array([1.0, 1.0, 0.0]))
     with pytest.raises(ValueError, match="backend"):
         stagrad.compile(product, backend="fortran")
     with pytest.raises(TypeError, match="missing"):
