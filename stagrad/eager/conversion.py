@@ -47,7 +47,7 @@ class Conversions:
             return
         frame = sys._getframe(2)
         if frame.f_code.co_code[frame.f_lasti] == _STORE:
-            # NumPy would put another error in place of a TypeError.
+            # NumPy shows this as the cause of an error of its own.
             raise RuntimeError(
                 "a tensor that requires grad cannot be written into a NumPy array: its gradient "
                 "would be lost. Make the array a tensor first (stagrad.tensor(array)), or write "

@@ -318,10 +318,10 @@ def test_pb24_array_augmented_by_a_tensor():
 def test_element_of_an_array_is_not_silently_detached():
     t = leaf(1, 2)
     a, c = np.zeros(2), np.zeros(2, complex)
-    with pytest.raises(RuntimeError, match="detach"):
-        a[0] = t[0]
-    with pytest.raises(RuntimeError, match="detach"):
-        c[0] = t[0]
+    for array in (a, c):
+        with pytest.raises((ValueError, RuntimeError)) as info:
+            array[0] = t[0]
+        assert "detach" in str(info.value.__cause__ or info.value)
     with pytest.raises(RuntimeError, match="detach"):
         a[:] = t
     assert a.tolist() == [0, 0]
