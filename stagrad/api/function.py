@@ -14,6 +14,7 @@ from stagrad.api.program import Program
 from stagrad.api.signature import Parameters, Signature
 from stagrad.api.tensors import call_on_tensors, holds_tensors
 from stagrad.ir.naming import RESERVED
+from stagrad.runtime import note_emitted_line
 from stagrad.trace import (
     Guards,
     Trace,
@@ -68,11 +69,15 @@ class CompiledFunction:
         """Run the program for these arguments, building it when they are new."""
         if not running.get():
             fast = self._fast
-            if fast is not None:
-                result = fast(args, kwargs)
-                if result is not MISS:
-                    return result
-            return self._call(args, kwargs)
+            try:
+                if fast is not None:
+                    result = fast(args, kwargs)
+                    if result is not MISS:
+                        return result
+                return self._call(args, kwargs)
+            except Exception as error:
+                note_emitted_line(error)
+                raise
         return self._call_traced(args, kwargs)
 
     def __repr__(self) -> str:

@@ -33,3 +33,18 @@ def load(text: str, name: str) -> Executable:
     weakref.finalize(function, linecache.cache.pop, file, None).atexit = False
     function.source = text
     return function  # type: ignore[no-any-return]
+
+
+def note_emitted_line(error: BaseException) -> None:
+    """Add the emitted line where an error was raised, and so the user's, as a note to it.
+
+    Python before 3.13 shows no line of generated code in the traceback of an uncaught error.
+    """
+    place = error.__traceback__
+    while place is not None:
+        file = place.tb_frame.f_code.co_filename
+        line = linecache.getline(file, place.tb_lineno) if file.startswith("<stagrad ") else ""
+        if line:
+            error.add_note(f"raised by the emitted line {' '.join(line.split())}")
+            return
+        place = place.tb_next

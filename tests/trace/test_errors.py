@@ -213,6 +213,24 @@ def test_printing_shows_what_kind_of_value_it_is():
     assert repr(stagrad.grad(f)) == "<stagrad function grad_f>"
 
 
+def test_an_error_of_the_program_notes_the_users_line():
+    def factor(x):
+        return np.sum(np.linalg.cholesky(x))
+
+    gradient = stagrad.grad(factor)
+    gradient(np.eye(2))
+    for matrix in (-np.eye(2), -np.eye(3)):  # known and new to the gradient
+        with pytest.raises(np.linalg.LinAlgError) as caught:
+            gradient(matrix)
+        (note,) = caught.value.__notes__
+        assert note.startswith("raised by the emitted line ")
+        assert "test_errors.py" in note
+        assert "return np.sum(np.linalg.cholesky(x))" in note
+    with pytest.raises(TraceError) as caught:
+        stagrad.grad(branch)(X)
+    assert not hasattr(caught.value, "__notes__")
+
+
 def test_unsupported_functions_are_named():
     with pytest.raises(UnsupportedError, match=r"np\.apply_over_axes|np\.unique"):
         stagrad.compile(lambda x: np.unique(x))(X)
