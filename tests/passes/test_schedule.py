@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import stagrad
+from stagrad.codegen import emit_numpy
 from stagrad.ir import Graph
 from stagrad.ir.kernel import Copy, Fill, Kernel, LibraryCall, Reduce, Schedule
 from stagrad.ir.verify_schedule import verify_schedule
 from stagrad.passes.fuse import KERNEL_STATEMENTS
 from stagrad.passes.schedule import schedule
+from stagrad.runtime import load
 from tests.passes.programs import graph_of
 
 
@@ -234,3 +236,18 @@ def test_is_not_cut(function: Any, avals: list[str]) -> None:
 def test_a_graph_without_results_has_an_empty_schedule() -> None:
     graph = graph_of(lambda x: x, "f64[3]")
     assert schedule(Graph(graph.inputs, [])).steps == ()
+
+
+def test_nothing_recurses_and_work_grows_with_the_program() -> None:
+    def chain(x: Any) -> Any:
+        for _ in range(2500):
+            x = np.sort(np.sin(x)) * 1.5
+        return x
+
+    result = scheduled(chain, "f64[5]")
+    source = emit_numpy(result, "chain")
+    x = np.linspace(0.0, 1.0, 5)
+    want = x
+    for _ in range(2500):
+        want = np.sort(np.sin(want)) * 1.5
+    np.testing.assert_allclose(load(source, "chain")(x)[0], want)
