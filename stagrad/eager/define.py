@@ -177,7 +177,7 @@ def _leaves(tree: Any) -> Iterator[Any]:
 def _mapped(tree: Any, convert: Callable[[Any], Any]) -> Any:
     if type(tree) in (tuple, list):
         return type(tree)([_mapped(part, convert) for part in tree])
-    if isinstance(tree, tuple):
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
         return type(tree)(*(_mapped(part, convert) for part in tree))
     if type(tree) is dict:
         return {name: _mapped(part, convert) for name, part in tree.items()}

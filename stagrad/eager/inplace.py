@@ -12,6 +12,7 @@ from stagrad.eager.node import Edge, Node, take_order
 from stagrad.eager.tape import PrimitiveNode, edge_of
 from stagrad.eager.views import RewriteNode, let_go
 from stagrad.ir.aval import dtype_name
+from stagrad.ops.movement import reshape
 
 _PACKAGE = __file__.rpartition("eager")[0]
 
@@ -31,7 +32,7 @@ def update(target: Any, compute: Callable[[], Any], name: str) -> Any:
 def check_writable(target: Any, name: str) -> None:
     """Raise RuntimeError where `target` must not be written now."""
     array = target._array
-    if any(
+    if array.size and any(
         step == 0 and extent > 1 for step, extent in zip(array.strides, array.shape, strict=True)
     ):
         raise RuntimeError(
@@ -62,6 +63,11 @@ def write(target: Any, value: Any, name: str, *, since: int | None = None) -> An
     """Replace the contents of `target` by a tensor, array or number of a shape that fits it."""
     is_tensor = isinstance(value, tape.tensor_type)
     array = value._array if is_tensor else np.asarray(value)
+    extra = array.ndim - target._array.ndim
+    if extra > 0 and array.shape[:extra] == (1,) * extra:
+        # Assignment drops leading axes of one.
+        array = array.reshape(array.shape[extra:])
+        value = reshape(value, array.shape) if is_tensor else array
     _check_fits(target, array, value, name)
     recording = is_grad_enabled()
     edge = None
