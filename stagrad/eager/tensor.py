@@ -2,7 +2,7 @@
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -276,6 +276,10 @@ class Tensor(Conversions, Operators):
         self._array = array
 
     clone: ClassVar[Callable[..., Any]]
+
+    if TYPE_CHECKING:
+        # The methods that `methods.install` enters.
+        def __getattr__(self, name: str) -> Any: ...
 
     # --- operators of which programs are full, without a detour ----------------------------------
 

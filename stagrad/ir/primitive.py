@@ -254,11 +254,18 @@ class _Lazy:
         return getattr(importlib.import_module(self._name), attribute)
 
 
+def is_shape(param: Any) -> bool:
+    """Say whether a param is a tuple of a class of its own, without named fields."""
+    return isinstance(param, tuple) and type(param) is not tuple and not hasattr(param, "_fields")
+
+
 @functools.lru_cache(maxsize=4096)
 def _evaluator(
     primitive: Primitive, params: tuple[tuple[str, Any], ...], arity: int
 ) -> Callable[..., Any]:
     names = tuple(f"a{position}" for position in range(arity))
-    text = f"lambda {', '.join(names)}: {primitive.expression(names, dict(params))}"
+    # A shape may be a tensor's, whose text is none that can be evaluated.
+    known = {name: tuple(p) if is_shape(p) else p for name, p in params}
+    text = f"lambda {', '.join(names)}: {primitive.expression(names, known)}"
     namespace = module_namespace() | {helper.__name__: helper for helper in primitive.helpers}
     return eval(text, namespace)  # type: ignore[no-any-return]
