@@ -66,32 +66,16 @@ def direct(primitive: Primitive, otherwise: Callable[[Any, Any], Any]) -> Callab
         key = (edge is None, other_edge is None, array.shape, array.dtype, operand)
         plan = plans.get(key)
         if plan is None:
-            positions = tuple(
-                place for place, found in enumerate((edge, other_edge)) if found is not None
-            )
             if len(plans) >= _MANY_PLANS:
                 plans.clear()
-            plan = plan_of(primitive, {}, (array, other_array), result._array, positions)
-            plans[key] = plan
-        saved = plan.stand_ins
-        checks: list[Any] = []
-        if plan.kept_any:
-            _, keeps, keeps_other = plan.kept
-            out_place, place, other_place = saved
-            if keeps:
-                place = array
-                counter = self._counter
-                checks.append((counter, counter[0]))
-            if keeps_other:
-                other_place = other_array
-                if isinstance(other, tensor_type):
-                    counter = other._counter
-                    checks.append((counter, counter[0]))
-            saved = (out_place, place, other_place)
+            edges = (edge, other_edge)
+            plan = plans[key] = _plan(primitive, array, other_array, result._array, edges)
         node: Any = _new(PrimitiveNode)
         node.plan = plan
-        node.saved = saved
-        node.checks = checks
+        if plan.kept_any:
+            node.saved, node.checks = _kept(plan, self, other)
+        else:
+            node.saved, node.checks = plan.stand_ins, ()
         node.edges = (edge, other_edge) if edge and other_edge else (edge or other_edge,)
         node.order = take_order()
         if anomaly.get() or saved_hooks.get():
@@ -100,3 +84,27 @@ def direct(primitive: Primitive, otherwise: Callable[[Any, Any], Any]) -> Callab
         return result
 
     return operator
+
+
+def _plan(primitive: Primitive, array: Any, other: Any, out: Any, edges: tuple[Any, Any]) -> Plan:
+    positions = tuple(place for place, edge in enumerate(edges) if edge is not None)
+    return plan_of(primitive, {}, (array, other), out, positions)
+
+
+def _kept(plan: Plan, self: Any, other: Any) -> tuple[tuple[Any, ...], list[Any]]:
+    """Return what a node saves, and the versions of it that it checks."""
+    _, keeps, keeps_other = plan.kept
+    out, place, other_place = plan.stand_ins
+    checks = []
+    if keeps:
+        place = self._array
+        counter = self._counter
+        checks.append((counter, counter[0]))
+    if keeps_other:
+        if isinstance(other, tape.tensor_type):
+            other_place = other._array
+            counter = other._counter
+            checks.append((counter, counter[0]))
+        else:
+            other_place = other
+    return (out, place, other_place), checks
