@@ -691,3 +691,60 @@ def test_what_is_made_for_a_function_is_made_once_and_not_for_its_wrapper():
     for number in (1.0, 2.0):
         model.weights = np.full(2, number)
         np.testing.assert_array_equal(stagrad.jvp(model.apply, (2.0,), (1.0,))[1], model.weights)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x, b: np.zeros_like(x),
+        lambda x, b: np.full_like(x, 3.0),
+        lambda x, b: np.where(x > 0, x, 0.0),
+        lambda x, b: np.select([x > 0], [x], 0.0),
+        lambda x, b: np.array(b[0]),
+        lambda x, b: np.asarray(np.sum(b)),
+        lambda x, b: np.array(x),
+        lambda x, b: np.copy(x),
+        lambda x, b: np.cov(b),
+        lambda x, b: x.reshape(()),
+        lambda x, b: b[0, ...],
+        lambda x, b: b[0],
+        lambda x, b: x * 2.0,
+        lambda x, b: b @ b,
+        lambda x, b: b.dot(b),
+        lambda x, b: np.dot(b, b),
+        lambda x, b: np.inner(b, b),
+        lambda x, b: np.vdot(b, b),
+        lambda x, b: np.einsum("i,i->", b, b),
+        lambda x, b: np.matmul(b, b),
+        lambda x, b: np.vecdot(b, b),
+        lambda x, b: np.linalg.multi_dot([b, np.eye(3), b]),
+        lambda x, b: np.prod(b),
+        lambda x, b: b.prod(),
+        lambda x, b: np.prod(x),
+        lambda x, b: np.choose(0, [x, x]),
+        lambda x, b: b.max(),
+        lambda x, b: np.outer(b, b).trace(),
+        lambda x, b: np.nanmedian(b),
+        lambda x, b: np.take(b, 0),
+        lambda x, b: np.linalg.norm(b),
+        lambda x, b: np.interp(x, b, b),
+        lambda x, b: np.kron(x, x),
+    ],
+)
+def test_writes_to_results_without_axes_show_where_numpy_shows_them(make):
+    def f(x, b):
+        first = second = make(x, b)
+        second += 1.0
+        return np.sum(first), np.sum(second)
+
+    x, b = np.array(2.0), np.arange(1.0, 4.0)
+    expected = f(x.copy(), b.copy())
+    assert stagrad.compile(f)(x.copy(), b.copy()) == pytest.approx(expected, rel=1e-14)
+
+    def total(x, b):
+        first, second = f(x, b)
+        return first + 3.0 * second
+
+    value, gradients = stagrad.value_and_grad(total, (0, 1))(x, b)
+    assert value == pytest.approx(expected[0] + 3.0 * expected[1], rel=1e-14)
+    assert [g.shape for g in gradients] == [(), (3,)]

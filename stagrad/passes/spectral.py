@@ -136,7 +136,7 @@ def _as_function(
 
     def build(a: Tracer, w: Tracer, v: Tracer, g: Tracer, *others: Tracer) -> Tracer:
         one = broadcast_to(w.lift(w.dtype.type(1)), w.shape)
-        slope = replay(w.trace, tangent, [w, *others, one])[1]
+        slope = replay(w.recording, tangent, [w, *others, one])[1]
         return hermitian_function(a, w, v, g, slope)  # type: ignore[no-any-return]
 
     return rewriter.apply(build, a, w, v, g, *others)

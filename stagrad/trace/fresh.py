@@ -351,6 +351,8 @@ def _converted(name: str, value: Any, dtype: Any = None, **keywords: Any) -> Any
         result = astype(result, np.dtype(dtype))
     if name == "array" and must_copy(keywords.get("copy", True)) and isinstance(result, Tracer):
         result = result.detached()
+    if isinstance(result, Tracer) and result.scalar:
+        result = Tracer(result.recording, result.node)
     ndmin = keywords.get("ndmin", 0)
     return result if result.ndim >= ndmin else result[(None,) * (ndmin - result.ndim)]
 

@@ -1,5 +1,6 @@
 """NumPy's protocols: what a ufunc or a NumPy function does when it meets a traced value."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,18 @@ VIEWS: frozenset[Callable[..., Any]] = frozenset(
     }
 )  # fmt: skip
 """Functions whose result shares memory with their argument; all others return fresh arrays."""
+
+ARRAYS: frozenset[Callable[..., Any]] = frozenset(
+    {
+        np.where, np.select, np.piecewise, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
+        np.copy, np.i0, np.pad, np.tensordot, np.require, np.astype, np.cov, np.real_if_close,
+    }
+)  # fmt: skip
+"""Functions that return an array also where it has no axes; all others return a scalar there."""
+
+SCALARS = ("__matmul__", "__rmatmul__", "dot", "prod", "sum", "mean", "max", "min", "choose",
+           "take", "trace", "std", "var", "ptp", "all", "any", "argmax", "argmin")  # fmt: skip
+"""Methods that return a scalar where the result has no axes."""
 
 
 def call_ufunc(
@@ -57,7 +70,7 @@ def call_ufunc(
             return implementation(*inputs, **keywords)
         result = implementation(*inputs, **keywords)
     if out is None:
-        return detached(_strong(result))
+        return detached(_strong(result), scalar=True)
     return _into(out, result, where, ufunc.__name__)
 
 
@@ -109,7 +122,7 @@ def call_function(function: Callable[..., Any], args: tuple[Any, ...], kwargs: A
     if out is not None:
         return _into(out if isinstance(out, tuple) else (out,), result, True, function.__name__)
     result = _strong(result)
-    return result if function in VIEWS else detached(result)
+    return result if function in VIEWS else detached(result, scalar=function not in ARRAYS)
 
 
 def qualified_name(function: Callable[..., Any]) -> str:
@@ -138,13 +151,34 @@ def _strong(result: Any) -> Any:
     return result
 
 
-def detached(result: Any) -> Any:
-    """Return results as arrays of their own, sharing no memory with any argument."""
+def detached(result: Any, *, scalar: bool | None = None) -> Any:
+    """Return results as arrays of their own, sharing no memory with any argument.
+
+    `scalar` says whether NumPy makes scalars of results without axes, which cannot be written to.
+    """
     if isinstance(result, Tracer):
-        return result.detached()
+        own = result.detached()
+        own.scalar = own.shape == () and (own.scalar if scalar is None else scalar)
+        return own
     if type(result) in (tuple, list):
-        return type(result)(map(detached, result))
+        return type(result)(detached(part, scalar=scalar) for part in result)
     return result
+
+
+def _scalar_method(name: str) -> Callable[..., Any]:
+    plain = getattr(Tracer, name)
+
+    @functools.wraps(plain)
+    def method(self: Tracer, *arguments: Any, **keywords: Any) -> Any:
+        result = plain(self, *arguments, **keywords)
+        is_own = isinstance(result, Tracer) and keywords.get("out") is None
+        return detached(result, scalar=True) if is_own else result
+
+    return method
+
+
+for _name in SCALARS:
+    setattr(Tracer, _name, _scalar_method(_name))
 
 
 def _into(out: tuple[Any, ...], result: Any, where: Any, name: str) -> Any:

@@ -84,7 +84,7 @@ class Trace:
         inputs, read afresh at each call. A traced value whose trace has ended raises TraceError.
         """
         if isinstance(value, Tracer):
-            return value if value.trace is self else self._capture_tracer(value)
+            return value if value.recording is self else self._capture_tracer(value)
         if isinstance(value, Draw):
             return self._capture(value, value, aval_of(value.traced))
         if isinstance(value, Literal):
@@ -156,7 +156,7 @@ class Trace:
         return self._capture(copy, copy, aval_of(copy))
 
     def _capture_tracer(self, value: Tracer) -> Tracer:
-        if not value.trace.alive:
+        if not value.recording.alive:
             raise TraceError(
                 f"a traced value ({value.aval}{value.birth()}) is used after its function was "
                 "traced. It was kept in a global, an attribute or a list that outlives the call; "

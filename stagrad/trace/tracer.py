@@ -52,8 +52,8 @@ class Tracer(Operators):
         "_node",
         "_seen",
         "_version",
+        "recording",
         "scalar",
-        "trace",
     )
 
     # NumPy defers to us in binary operations with arrays on the left.
@@ -62,7 +62,7 @@ class Tracer(Operators):
     def __init__(
         self, trace: "Trace", node: Node, *, base: "Tracer | None" = None, scalar: bool = False
     ) -> None:
-        self.trace = trace
+        self.recording = trace
         self.scalar = scalar
         self._node = node
         self._base = base
@@ -103,7 +103,7 @@ class Tracer(Operators):
             assert view._base is not None
             made_by = view._made_by
             operands = (view._base._node, *made_by.inputs[1:])
-            view._node = view.trace.builder.add(
+            view._node = view.recording.builder.add(
                 made_by.primitive,
                 operands,
                 made_by.params,
@@ -120,7 +120,7 @@ class Tracer(Operators):
             return
         self.require_live("written to")
         if self._base is not None:
-            self._base.write(self._written_through(Tracer(self.trace, self._base.node), value))
+            self._base.write(self._written_through(Tracer(self.recording, self._base.node), value))
             self._node = node
             self._seen = self.root._version
         else:
@@ -132,12 +132,12 @@ class Tracer(Operators):
         made_by = self._made_by
         if made_by.primitive.view is not None:
             return made_by.primitive.view(base, value, made_by.params)  # type: ignore[no-any-return]
-        indices = [Tracer(self.trace, operand) for operand in made_by.inputs[1:]]
+        indices = [Tracer(self.recording, operand) for operand in made_by.inputs[1:]]
         return scatter(base, value, indices, **made_by.params)  # type: ignore[no-any-return]
 
     def entry(self, gathered: "Tracer") -> "Tracer":
         """Return what was gathered from this array at traced integers as the view NumPy gives."""
-        return Tracer(self.trace, gathered.node, base=self)
+        return Tracer(self.recording, gathered.node, base=self)
 
     def can_view(self, shape: tuple[int, ...]) -> bool:
         """Say whether NumPy gives this array another shape without copying it."""
@@ -173,7 +173,7 @@ class Tracer(Operators):
 
     def require_live(self, use: str) -> None:
         """Raise TraceError when the function this value belongs to is no longer being traced."""
-        if not self.trace.alive:
+        if not self.recording.alive:
             raise TraceError(
                 f"a traced value ({self.aval}{self.birth()}) is {use} after its function was "
                 "traced; return it from the function instead of keeping it elsewhere."
@@ -205,7 +205,7 @@ class Tracer(Operators):
 
     def detached(self) -> "Tracer":
         """Return the same value as an array of its own: no view, not this object."""
-        return Tracer(self.trace, self.node, scalar=self.scalar)
+        return Tracer(self.recording, self.node, scalar=self.scalar)
 
     def __getitem__(self, index: Any) -> Any:
         from stagrad.trace.selection import selected
@@ -215,7 +215,7 @@ class Tracer(Operators):
             return selection
         result = super().__getitem__(index)
         if result.shape == () and not _has_ellipsis(index):
-            return Tracer(self.trace, self.lift(result).node, scalar=True)
+            return Tracer(self.recording, self.lift(result).node, scalar=True)
         return result
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -295,8 +295,8 @@ class Tracer(Operators):
 
         Does nothing for what is computed from anything else.
         """
-        captured = {node: value for node, value in self.trace.captures}
-        pending = [self._node] if self.trace.alive else []
+        captured = {node: value for node, value in self.recording.captures}
+        pending = [self._node] if self.recording.alive else []
         found: list[Node] = []
         seen = set(pending)
         while pending:
@@ -310,8 +310,8 @@ class Tracer(Operators):
         for node in found:
             if isinstance(captured.get(node), Tracer):
                 captured[node].specialize()
-            elif node in self.trace.input_positions:
-                raise SpecializeInput(self.trace, self.trace.input_positions[node], operator.index)
+            elif node in (inputs := self.recording.input_positions):
+                raise SpecializeInput(self.recording, inputs[node], operator.index)
 
     def __bool__(self) -> bool:
         self.specialize()
@@ -357,7 +357,7 @@ class Tracer(Operators):
         from stagrad.trace.replacement import begin_again_for
         from stagrad.trace.sources import quote_user_line, user_frame
 
-        if self.trace.alive and current_trace() is not None and begin_again_for(user_frame()):
+        if self.recording.alive and current_trace() is not None and begin_again_for(user_frame()):
             raise BeginAgain
         name = f"'{self._node.name}' " if self._node.name else ""
         raise TraceError(
