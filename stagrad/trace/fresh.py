@@ -118,8 +118,9 @@ class FreshArray(np.ndarray):
     def _as_view(self, result: Any, remake: Callable[[Tracer], Tracer]) -> Any:
         if current_trace() is None:
             return _plain(result)
-        shares = isinstance(result, FreshArray) and np.may_share_memory(result, self)
-        if shares and result is not self:
+        if not (isinstance(result, FreshArray) and _may_share(result, self)):
+            _note_sources(self)
+        elif result is not self:
             result._parent = self
             result._remake = remake
         return result
@@ -210,7 +211,9 @@ _WRITING = frozenset(
         "lshift", "rshift",
     )} | {"fill", "sort", "put", "partition", "resize"}
 )  # fmt: skip
-_OWN = frozenset({"__getitem__", "__setitem__", "__init__", "__new__", "__class__"})
+_OWN = frozenset(
+    {"__getitem__", "__setitem__", "__init__", "__new__", "__class__", "__len__", "__iter__"}
+)
 _SHARED = [
     name
     for name in dir(Tracer)
@@ -241,8 +244,12 @@ def _is_traced(value: Any) -> bool:
     return False
 
 
+def _may_share(one: np.ndarray, other: np.ndarray) -> bool:
+    return np.may_share_memory(_plain(one), _plain(other))
+
+
 def _plain(value: Any) -> Any:
-    return value.view(np.ndarray) if isinstance(value, FreshArray) else value
+    return np.ndarray.view(value, np.ndarray) if isinstance(value, FreshArray) else value
 
 
 def _fresh(value: Any) -> Any:

@@ -12,6 +12,7 @@ from stagrad.trace.draws import Draw, as_drawing
 from stagrad.trace.guards import Guards
 from stagrad.trace.replacement import replaced_functions
 from stagrad.trace.results import require_nothing_traced
+from stagrad.trace.state import current_trace
 from stagrad.trace.trace import Trace
 from stagrad.trace.tracer import BeginAgain, SpecializeInput, Tracer
 from stagrad.trace.trees import TreeSpec, flatten, unflatten
@@ -131,6 +132,7 @@ def _trace_once(
             if tracer.node is not node:
                 mutated.append((position, len(outputs)))
                 outputs.append(tracer.node)
+    _tell_enclosing(trace)
     captures = trace.captures
     graph = trace.builder.graph((*nodes, *(node for node, _ in captures)), outputs)
     return Traced(
@@ -142,6 +144,15 @@ def _trace_once(
         static=static,
         guards=guards.finished(derived=trace.derived, relied_on=trace.relied_on),
     )
+
+
+def _tell_enclosing(trace: Trace) -> None:
+    """Let the enclosing trace rely on the numbers that a finished trace relied on."""
+    enclosing = current_trace()
+    if enclosing is not None:
+        enclosing.derived = enclosing.derived or trace.derived
+        for array in trace.relied_on:
+            enclosing.rely_on(array)
 
 
 def _place_output(trace: Trace, leaf: Any, outputs: list[Node]) -> int | StaticLeaf:

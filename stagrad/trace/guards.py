@@ -236,7 +236,10 @@ class Guards:
 
     def _note_arrays(self, value: Any, depth: int = 3) -> None:
         if isinstance(value, np.ndarray):
-            self.arrays[id(value)] = value
+            # Under an enclosing trace a view stands in the array's place.
+            live: np.ndarray | None = getattr(value, "live", None)
+            array = value if live is None else live
+            self.arrays[id(array)] = array
         elif depth and isinstance(value, list | tuple | dict):
             parts = value.values() if isinstance(value, dict) else value
             for part in parts:

@@ -79,6 +79,42 @@ def test_an_element_of_a_captured_array_is_not_stale():
     expect(f, 1.0, 7.0)
 
 
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, a: x * float(a[0]),
+        lambda x, a: x if a[0] > 1.5 else 2.0 * x,
+        lambda x, a: x * a.item(0),
+        lambda x, a: x * a.tolist()[0],
+        lambda x, a: sum(x * float(number) for number in a),
+        lambda x, a: x[: int(a[0])],
+        lambda x, a: x * a.copy(),
+        lambda x, a: x * a[::-1],
+    ],
+)
+def test_python_numbers_of_a_captured_array_are_not_stale(function, nested):
+    captured = np.array([1.0, 2.0])
+
+    def f(x):
+        return np.sum(function(x, captured))
+
+    gradient = stagrad.grad(f)
+    call = stagrad.compile(lambda x: gradient(x)) if nested else gradient
+    call(np.ones(2))
+    captured[:] = [2.0, 3.0]
+    expect(call, np.ones(2), stagrad.grad(lambda x: np.sum(function(x, captured)))(np.ones(2)))
+
+
+def test_data_read_by_nested_transforms_are_not_compared_at_each_call():
+    data = np.ones((3, 2))
+    gradient = stagrad.grad(lambda w: np.sum((data @ w) ** 2) + np.sum(data[1:] @ w))
+    for f in (gradient, stagrad.compile(lambda w: gradient(w))):
+        f(np.ones(2))
+        (entry,) = f._entries.values()
+        assert entry.guards.snapshots == []
+
+
 def test_a_view_of_a_captured_array_is_live():
     weights = np.arange(6.0).reshape(2, 3)
     f = stagrad.compile(lambda x: x * weights[1])
