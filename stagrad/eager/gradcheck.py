@@ -149,7 +149,7 @@ def _units(array: np.ndarray) -> list[np.ndarray]:
     units = []
     for step in steps:
         for place in range(array.size):
-            unit = np.zeros_like(array)
+            unit = np.zeros(array.shape, array.dtype)
             unit.reshape(-1)[place] = step
             units.append(unit)
     return units
