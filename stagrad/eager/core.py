@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from stagrad.eager.define import operation
+from stagrad.eager.functions.products import matmul
 from stagrad.eager.tensor import Tensor
 from stagrad.ir import aval_of, bind
 from stagrad.ops.arithmetic import positive_p
@@ -30,18 +31,6 @@ def _power_name(base: Any, exponent: Any) -> str:
 def pow(input: Any, exponent: Any) -> Any:
     """Return the tensor to a power."""
     return UFUNCS["power"](input, exponent)
-
-
-def _product_name(a: Any, b: Any) -> str:
-    ndims = aval_of(a).ndim, aval_of(b).ndim
-    names = {(1, 1): "Dot", (2, 2): "Mm", (2, 1): "Mv"}
-    return f"{names.get(ndims, 'UnsafeView')}Backward0"
-
-
-@operation(_product_name)
-def matmul(input: Any, other: Any) -> Any:
-    """Return the matrix product, as `numpy.matmul` defines it."""
-    return UFUNCS["matmul"](input, other)
 
 
 def _operator(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

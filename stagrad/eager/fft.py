@@ -8,12 +8,17 @@ import numpy as np
 from stagrad.eager.creation import finish
 from stagrad.eager.dtypes import read_dtype
 from stagrad.eager.functions.registry import function
+from stagrad.ir import aval_of
 
 _LABELS = {"rfft": "FftR2CBackward0", "irfft": "FftC2RBackward0", "hfft": "FftC2RBackward0"}
 
 
-def _label(name: str) -> str:
-    return _LABELS.get(name.rstrip("n2"), "FftC2CBackward0")
+def _label(name: str) -> Any:
+    return _LABELS.get(name.rstrip("n2"), _complex_name)
+
+
+def _complex_name(input: Any, *args: Any, **kwargs: Any) -> str:
+    return "FftC2CBackward0" if aval_of(input).dtype.kind == "c" else "FftR2CBackward0"
 
 
 def _one(name: str) -> Callable[..., Any]:
@@ -36,7 +41,9 @@ def _many(name: str, default: Any) -> Callable[..., Any]:
 
     body.__name__ = body.__qualname__ = name
     body.__doc__ = f"Return the transform over several axes, as `numpy.fft.{name}`."
-    return function(_label(name), method=False, module=False)(body)
+    return function(_LABELS.get(name.rstrip("n2"), "FftC2CBackward0"), method=False, module=False)(
+        body
+    )
 
 
 fft, ifft, rfft, irfft, hfft, ihfft = map(_one, ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"))

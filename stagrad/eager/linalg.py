@@ -138,7 +138,7 @@ def pinv(A: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False)
     return np.linalg.pinv(A, rtol, hermitian)
 
 
-@linear("LinalgMatrixPowerBackward0")
+@linear("MmBackward0")
 def matrix_power(A: Any, n: int) -> Any:
     """Return a matrix multiplied with itself n times."""
     return np.linalg.matrix_power(A, n)

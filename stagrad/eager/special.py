@@ -6,6 +6,8 @@ from typing import Any
 from stagrad.eager.functions.pointwise import TABLE, camel, logit, round, sinc
 from stagrad.eager.functions.reductions import log_softmax, logsumexp, softmax
 from stagrad.eager.functions.registry import function
+from stagrad.ir import aval_of
+from stagrad.ops.convert import cast
 from stagrad.ops.define import SCIPY, UFUNCS
 
 _UNARY = {
@@ -38,7 +40,8 @@ _SHARED = {
 @function("PolygammaBackward0", method=False)
 def polygamma(n: int, input: Any) -> Any:
     """Return the n-th derivative of the digamma function."""
-    return SCIPY["scipy.special.polygamma"](n, input)
+    found = SCIPY["scipy.special.polygamma"](n, input)
+    return cast(found, aval_of(input).dtype, copy=False)
 
 
 @function("MvlgammaBackward0")

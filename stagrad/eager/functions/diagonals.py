@@ -11,7 +11,7 @@ from stagrad.ir import aval_of
 
 
 def _diag_name(input: Any, diagonal: int = 0) -> str:
-    return "DiagEmbedBackward0" if aval_of(input).ndim == 1 else "DiagonalCopyBackward0"
+    return "DiagEmbedBackward0" if aval_of(input).ndim == 1 else "DiagonalBackward0_copy"
 
 
 @function(_diag_name)
@@ -79,7 +79,12 @@ def _pieces(input: Any, sizes: Any, axis: int) -> Any:
     return tuple(as_view(piece, input) for piece in pieces)
 
 
-@function("SplitBackward0", view=True)
+def _split_name(input: Any, split_size_or_sections: Any, dim: int = 0) -> str:
+    is_list = isinstance(split_size_or_sections, list | tuple)
+    return "SplitWithSizesBackward0" if is_list else "SplitBackward0"
+
+
+@function(_split_name, view=True)
 def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
     """Return views along an axis: of one size, the last maybe smaller, or of the sizes given."""
     axis = axis_in(dim, aval_of(input).ndim)

@@ -104,7 +104,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
     return tuple(FUNCTIONS[np.meshgrid](*listed, indexing=indexing))
 
 
-@function("CartesianProdBackward0", method=False)
+@function("StackBackward0", method=False)
 def cartesian_prod(*tensors: Any) -> Any:
     """Return all tuples of elements of vectors, a row each."""
     grids = np.meshgrid(*tensors, indexing="ij")
@@ -112,7 +112,7 @@ def cartesian_prod(*tensors: Any) -> Any:
     return flat[0] if len(flat) == 1 else np.stack(flat, axis=-1)
 
 
-@function("IndexBackward0", method=False)
+@function("StackBackward0", method=False)
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     """Return all choices of r elements, a row each."""
     import itertools

@@ -113,7 +113,7 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = 
     return _order(numbers(input), dim, descending)
 
 
-@function("MsortBackward0")
+@function("SortBackward0")
 def msort(input: Any) -> Any:
     """Return the tensor sorted along its first axis."""
     return _picked(input, _order(numbers(input), 0, False), 0)[0]

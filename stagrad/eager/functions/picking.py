@@ -191,7 +191,11 @@ def _source(src: Any, value: Any) -> Any:
     return value if src is None else src
 
 
-@function("ScatterBackward0", in_place=True)
+def _scatter_name(input: Any, dim: int, index: Any, src: Any = None, **options: Any) -> str:
+    return "ScatterBackward0" if hasattr(src, "ndim") else "ScatterBackward1"
+
+
+@function(_scatter_name, in_place=True)
 def scatter(
     input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: Any = None
 ) -> Any:

@@ -10,7 +10,7 @@ from stagrad.eager.functions.registry import alias, enter, function, numbers
 from stagrad.eager.names import backward_name
 from stagrad.eager.tape import apply
 from stagrad.ir import PRIMITIVES, ZERO, aval_of
-from stagrad.ops.complex import complex_from_parts as _complex_from_parts
+from stagrad.ops.complex import make_complex
 from stagrad.ops.convert import cast
 from stagrad.ops.define import UFUNCS
 
@@ -54,6 +54,8 @@ def camel(name: str) -> str:
     >>> camel("log_softmax")
     'LogSoftmaxBackward0'
     """
+    if name == "log1p":
+        return "Log1PBackward0"
     return "".join(part[:1].upper() + part[1:] for part in name.split("_")) + "Backward0"
 
 
@@ -62,13 +64,15 @@ def _unary(name: str, ufunc: str) -> Callable[..., Any]:
     label = camel(name)
 
     def body(input: Any) -> Any:
+        if name in ("sign", "sgn") and aval_of(input).dtype.kind != "c":
+            input = numbers(input)
         return implementation(input)
 
     body.__name__ = body.__qualname__ = name
     body.__doc__ = f"Return `{ufunc}` of each element, as NumPy or SciPy define it."
     general: Callable[..., Any] = function(label)(body)
     primitive = PRIMITIVES.get(ufunc)
-    is_step = primitive is not None and primitive.vjps == (ZERO,)
+    is_step = primitive is not None and (primitive.vjps == (ZERO,) or ufunc == "sign")
     if primitive is None or is_step or backward_name(ufunc) != label:
         enter(general, in_place=True)
         return general
@@ -135,7 +139,11 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     return UFUNCS["subtract"](other, _scaled(input, alpha))
 
 
-@function("DivBackward0", in_place=True)
+def _quotient_name(input: Any, other: Any, *, rounding_mode: str | None = None) -> str:
+    return "DivBackward0" if rounding_mode is None else "DivBackward2"
+
+
+@function(_quotient_name, in_place=True)
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """Return the quotient; `rounding_mode` "trunc" or "floor" rounds it to whole numbers."""
     if rounding_mode is None:
@@ -267,13 +275,13 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
 @function("ComplexBackward0", method=False, module=False)
 def complex_from_parts(real: Any, imag: Any) -> Any:
     """Return the complex tensor of these parts."""
-    return _complex_from_parts(real, imag)
+    return make_complex(real, imag)
 
 
 @function("PolarBackward0", method=False)
 def polar(abs: Any, angle: Any) -> Any:
     """Return the complex tensor of this magnitude and angle."""
-    return _complex_from_parts(abs * np.cos(angle), abs * np.sin(angle))
+    return make_complex(abs * np.cos(angle), abs * np.sin(angle))
 
 
 @function("AngleBackward0")
@@ -293,10 +301,12 @@ alias("resolve_conj", conj)
 alias("resolve_neg", conj)
 
 
-@function("PositiveBackward0")
 def positive(input: Any) -> Any:
     """Return the tensor itself."""
-    return UFUNCS["positive"](input)
+    return input
+
+
+enter(positive)
 
 
 alias("subtract", sub)

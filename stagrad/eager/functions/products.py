@@ -14,9 +14,11 @@ def _ndims(*operands: Any) -> tuple[int, ...]:
 
 def _matmul_name(input: Any, other: Any) -> str:
     first, second = _ndims(input, other)
-    names = {(1, 1): "Dot", (2, 2): "Mm", (2, 1): "Mv", (1, 2): "Squeeze", (3, 3): "Bmm"}
-    version = 4 if (first, second) == (1, 2) else 0
-    return f"{names.get((first, second), 'UnsafeView')}Backward{version}"
+    names = {
+        (1, 1): "DotBackward0", (2, 2): "MmBackward0", (2, 1): "MvBackward0",
+        (1, 2): "SqueezeBackward4", (2, 3): "CloneBackward0",
+    }  # fmt: skip
+    return names.get((first, second), "UnsafeViewBackward0")
 
 
 @function(_matmul_name)
@@ -93,7 +95,7 @@ def vdot(input: Any, other: Any) -> Any:
     return np.vdot(input, other)
 
 
-@function("InnerBackward0")
+@function("ViewBackward0")
 def inner(input: Any, other: Any) -> Any:
     """Return the sums of products over the last axes."""
     return np.inner(input, other)
@@ -123,7 +125,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     return np.tensordot(a, b, pairs)
 
 
-@function("EinsumBackward0", method=False)
+@function("ViewBackward0", method=False)
 def einsum(equation: str, *operands: Any) -> Any:
     """Return sums of products by an equation: `einsum("ij,jk->ik", a, b)`."""
     is_list = len(operands) == 1 and isinstance(operands[0], list | tuple)
@@ -185,7 +187,7 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     return np.cross(input, other, axis=dim)
 
 
-@function("KronBackward0")
+@function("ViewBackward0")
 def kron(input: Any, other: Any) -> Any:
     """Return the Kronecker product."""
     return np.kron(input, other)

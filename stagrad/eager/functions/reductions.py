@@ -249,7 +249,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     return input * cast(scale, aval_of(input).dtype, copy=False)
 
 
-@function("QuantileBackward0")
+@function("SqueezeBackward4")
 def quantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Any:
@@ -273,19 +273,20 @@ def trace(input: Any) -> Any:
     return np.trace(input)
 
 
-@function("CovBackward0")
+@function("SqueezeBackward0")
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
     """Return the covariance matrix of variables in rows, observations in columns."""
-    return np.cov(input, ddof=correction, fweights=numbers(fweights), aweights=numbers(aweights))
+    found = np.cov(input, ddof=correction, fweights=numbers(fweights), aweights=numbers(aweights))
+    return cast(found, aval_of(input).dtype, copy=False)
 
 
-@function("CorrcoefBackward0")
+@function("ClampBackward1")
 def corrcoef(input: Any) -> Any:
     """Return the matrix of correlation coefficients."""
-    return np.corrcoef(input)
+    return cast(np.corrcoef(input), aval_of(input).dtype, copy=False)
 
 
-@function("DiffBackward0")
+@function("SubBackward0")
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Return the n-th differences along an axis."""
     given = {"prepend": prepend, "append": append}
@@ -293,7 +294,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     return np.diff(input, n, axis=dim, **ends)
 
 
-@function("TrapezoidBackward0", method=False)
+@function("MulBackward1", method=False)
 def trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Any:
     """Return the integral by the trapezoid rule."""
     return np.trapezoid(y, x, dx, axis=dim)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from stagrad.eager.define import operation
 from stagrad.eager.functions.registry import alias, enter, function, integers, numbers
 from stagrad.ir import aval_of, bind
 from stagrad.ops.movement import reshape_p
@@ -248,7 +249,7 @@ enter(broadcast_to)
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     """Return tensors as views of their common shape."""
     shape = np.broadcast_shapes(*(tensor.shape for tensor in tensors))
-    return tuple(expand(tensor, *shape) for tensor in tensors)
+    return tuple(tensor if tensor.shape == shape else expand(tensor, *shape) for tensor in tensors)
 
 
 enter(broadcast_tensors, method=False)
@@ -364,7 +365,7 @@ def atleast_3d(*tensors: Any) -> Any:
 
 def _at_least(tensors: Any, ndim: int) -> Any:
     many = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
-    grow = getattr(np, f"atleast_{ndim}d")
+    grow = operation("UnsqueezeBackward0", view=True)(getattr(np, f"atleast_{ndim}d"))
     found = tuple(grow(tensor) if tensor.ndim < ndim else tensor for tensor in many)
     return found[0] if len(tensors) == 1 and many is tensors else found
 
