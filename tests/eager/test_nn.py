@@ -135,3 +135,29 @@ def test_forward_hooks_and_parameters_without_gradients():
     assert seen == [(4, 1)]
     net.requires_grad_(False)
     assert not net(stagrad.ones(4, 2)).requires_grad
+
+
+def test_options_of_functions_reach_them():
+    assert repr(nn.ReLU(inplace=True)) == "ReLU(inplace=True)"
+    assert repr(nn.Dropout(0.1, inplace=True)) == "Dropout(p=0.1, inplace=True)"
+    with pytest.raises(TypeError, match="unexpected argument 'slope'; its options are: negative_"):
+        nn.LeakyReLU(slope=0.1)
+    x = stagrad.tensor([-1.0, 2.0])
+    assert nn.ReLU(True)(x) is x
+    logits, target = stagrad.tensor([[1.0, 2.0], [3.0, 0.0]]), stagrad.tensor([0, 1])
+    weight = stagrad.tensor([1.0, 3.0])
+    loss = nn.CrossEntropyLoss(weight, label_smoothing=0.1)
+    want = nn.functional.cross_entropy(logits, target, weight, label_smoothing=0.1)
+    assert loss(logits, target).item() == want.item()
+    assert repr(loss) == "CrossEntropyLoss()"
+    assert list(loss.state_dict()) == ["weight"]
+    only_first = nn.NLLLoss(ignore_index=1, reduction="sum")(logits, target)
+    assert only_first.item() == -1.0
+
+
+def test_modules_convert():
+    net = Net().double()
+    assert {p.dtype.name for p in net.parameters()} == {"float64"}
+    assert net.calls.dtype == np.int64
+    assert net.to("cpu").to(stagrad.float32).half().cpu() is net
+    assert net.to(device="cpu", dtype=stagrad.float64).scale.dtype == np.float64

@@ -1,98 +1,148 @@
-"""Activations, flattening and losses as modules: each calls the function of its name."""
+"""Activations and flattening as modules: each calls the function of its name."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from stagrad.eager.nn import functional
 from stagrad.eager.nn.modules.module import Module
-from stagrad.eager.tensor import Tensor
 
 
-class ReLU(Module):
+class FunctionModule(Module):
+    """A function and its options as a module; the options are attributes.
+
+    - function: its name in `nn.functional`.
+    - options: the names of the options, in order, and their defaults.
+    """
+
+    function: ClassVar[str]
+    options: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        kind = type(self).__name__
+        if len(args) > len(self.options):
+            raise TypeError(f"{kind} takes at most {len(self.options)} arguments")
+        given = dict(zip(self.options, args, strict=False)) | kwargs
+        for name in given.keys() - self.options.keys():
+            known = ", ".join(self.options) or "none"
+            raise TypeError(f"{kind} got an unexpected argument {name!r}; its options are: {known}")
+        for name, value in (self.options | given).items():
+            self.set_option(name, value)
+
+    def set_option(self, name: str, value: Any) -> None:
+        """Keep an option."""
+        setattr(self, name, value)
+
+    def forward(self, *inputs: Any) -> Any:
+        """Return the function of the inputs."""
+        chosen = {name: getattr(self, name) for name in self.options}
+        return getattr(functional, self.function)(*inputs, **chosen)
+
+    def extra_repr(self) -> str:
+        """Return the options; `inplace` where it is on."""
+        shown = [name for name in self.options if name != "inplace" or getattr(self, name)]
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
+
+
+class ReLU(FunctionModule):
     """max(x, 0)."""
 
-    def forward(self, input: Any) -> Any:
-        """Return max(x, 0)."""
-        return functional.relu(input)
+    function = "relu"
+    options: ClassVar[dict[str, Any]] = {"inplace": False}
 
 
-class GELU(Module):
+class ReLU6(FunctionModule):
+    """x held between 0 and 6."""
+
+    function = "relu6"
+    options: ClassVar[dict[str, Any]] = {"inplace": False}
+
+
+class LeakyReLU(FunctionModule):
+    """x where positive, else x times a small slope."""
+
+    function = "leaky_relu"
+    options: ClassVar[dict[str, Any]] = {"negative_slope": 0.01, "inplace": False}
+
+
+class ELU(FunctionModule):
+    """x where positive, else alpha (exp(x) - 1)."""
+
+    function = "elu"
+    options: ClassVar[dict[str, Any]] = {"alpha": 1.0, "inplace": False}
+
+
+class SELU(FunctionModule):
+    """`ELU`, scaled to keep mean 0 and variance 1 (Klambauer et al., 2017)."""
+
+    function = "selu"
+    options: ClassVar[dict[str, Any]] = {"inplace": False}
+
+
+class Hardtanh(FunctionModule):
+    """x within bounds."""
+
+    function = "hardtanh"
+    options: ClassVar[dict[str, Any]] = {"min_val": -1.0, "max_val": 1.0, "inplace": False}
+
+
+class GELU(FunctionModule):
     """x times the normal distribution function of x (Hendrycks and Gimpel, 2016)."""
 
-    def __init__(self, approximate: str = "none") -> None:
-        super().__init__()
-        self.approximate = approximate
-
-    def forward(self, input: Any) -> Any:
-        """Return x Φ(x)."""
-        return functional.gelu(input, approximate=self.approximate)
-
-    def extra_repr(self) -> str:
-        """Return the approximation."""
-        return f"approximate={self.approximate!r}"
+    function = "gelu"
+    options: ClassVar[dict[str, Any]] = {"approximate": "none"}
 
 
-class SiLU(Module):
+class SiLU(FunctionModule):
     """x times the logistic function of x."""
 
-    def forward(self, input: Any) -> Any:
-        """Return x σ(x)."""
-        return functional.silu(input)
+    function = "silu"
+    options: ClassVar[dict[str, Any]] = {"inplace": False}
 
 
-class Sigmoid(Module):
+class Mish(FunctionModule):
+    """x tanh(log(1 + exp(x)))."""
+
+    function = "mish"
+    options: ClassVar[dict[str, Any]] = {"inplace": False}
+
+
+class Sigmoid(FunctionModule):
     """The logistic function."""
 
-    def forward(self, input: Any) -> Any:
-        """Return 1 / (1 + exp(-x))."""
-        return functional.sigmoid(input)
+    function = "sigmoid"
 
 
-class Tanh(Module):
+class LogSigmoid(FunctionModule):
+    """The logarithm of the logistic function."""
+
+    function = "logsigmoid"
+
+
+class Tanh(FunctionModule):
     """The hyperbolic tangent."""
 
-    def forward(self, input: Any) -> Any:
-        """Return tanh(x)."""
-        return functional.tanh(input)
+    function = "tanh"
 
 
-class Softplus(Module):
+class Softplus(FunctionModule):
     """log(1 + exp(x)), stable."""
 
-    def forward(self, input: Any) -> Any:
-        """Return log(1 + exp(x))."""
-        return functional.softplus(input)
-
-    def extra_repr(self) -> str:
-        """Return the options."""
-        return "beta=1.0, threshold=20.0"
+    function = "softplus"
+    options: ClassVar[dict[str, Any]] = {"beta": 1.0, "threshold": 20.0}
 
 
-class _AlongAxis(Module):
-    """A function along one axis."""
-
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def extra_repr(self) -> str:
-        """Return the axis."""
-        return f"dim={self.dim}"
-
-
-class Softmax(_AlongAxis):
+class Softmax(FunctionModule):
     """exp(x) over its sum along an axis."""
 
-    def forward(self, input: Any) -> Any:
-        """Return the softmax."""
-        return functional.softmax(input, dim=self.dim)
+    function = "softmax"
+    options: ClassVar[dict[str, Any]] = {"dim": None}
 
 
-class LogSoftmax(_AlongAxis):
+class LogSoftmax(FunctionModule):
     """The logarithm of the softmax along an axis."""
 
-    def forward(self, input: Any) -> Any:
-        """Return the logarithm of the softmax."""
-        return functional.log_softmax(input, dim=self.dim)
+    function = "log_softmax"
+    options: ClassVar[dict[str, Any]] = {"dim": None}
 
 
 class Flatten(Module):
@@ -118,66 +168,3 @@ class Identity(Module):
     def forward(self, input: Any) -> Any:
         """Return the input."""
         return input
-
-
-class _Loss(Module):
-    """A loss of predictions and targets, averaged, summed or left as it is."""
-
-    function: str
-
-    def __init__(self, reduction: str = "mean") -> None:
-        super().__init__()
-        self.reduction = reduction
-
-    def forward(self, input: Any, target: Tensor) -> Any:
-        """Return the loss."""
-        loss = getattr(functional, self.function)
-        return loss(input, target, reduction=self.reduction)
-
-
-class MSELoss(_Loss):
-    """Squared differences."""
-
-    function = "mse_loss"
-
-
-class L1Loss(_Loss):
-    """Absolute differences."""
-
-    function = "l1_loss"
-
-
-class SmoothL1Loss(_Loss):
-    """Squared differences where small, absolute ones elsewhere."""
-
-    function = "smooth_l1_loss"
-
-
-class BCELoss(_Loss):
-    """Cross entropy of probabilities and targets in [0, 1]."""
-
-    function = "binary_cross_entropy"
-
-
-class BCEWithLogitsLoss(_Loss):
-    """Cross entropy of log-odds and targets in [0, 1]."""
-
-    function = "binary_cross_entropy_with_logits"
-
-
-class CrossEntropyLoss(_Loss):
-    """Cross entropy of logits and class numbers, or class probabilities."""
-
-    function = "cross_entropy"
-
-
-class NLLLoss(_Loss):
-    """Minus the log-probability of the target class."""
-
-    function = "nll_loss"
-
-
-class KLDivLoss(_Loss):
-    """Kullback-Leibler divergence of log-probabilities from target probabilities."""
-
-    function = "kl_div"

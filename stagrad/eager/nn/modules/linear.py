@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from stagrad.eager import creation
+from stagrad.eager.device import check_device
 from stagrad.eager.nn import functional, init
 from stagrad.eager.nn.modules.module import Module
 from stagrad.eager.nn.parameter import Parameter
@@ -19,9 +20,11 @@ class Linear(Module):
     """
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, dtype: Any = None
-    ) -> None:
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
+        check_device(device)
         self.in_features = in_features
         self.out_features = out_features
         self.weight = Parameter(creation.empty(out_features, in_features, dtype=dtype))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stagrad.eager.device import CPU, check_device
 from stagrad.eager.inplace import bump
 from stagrad.eager.nn.parameter import Parameter
 from stagrad.eager.tensor import Tensor
@@ -226,18 +227,30 @@ class Module:
         function(self)
         return self
 
-    def to(self, dtype: Any) -> "Module":
+    def to(self, *args: Any, dtype: Any = None, device: Any = None) -> "Module":
         """Convert all floating-point parameters and buffers to a dtype; return the module.
 
         A device is accepted where it is the CPU.
         """
-        if str(dtype) == "cpu":
-            return self
+        check_device(device)
+        for argument in args:
+            if isinstance(argument, str | type(CPU)):
+                check_device(argument)
+            else:
+                dtype = argument
         for tensor in (*self.parameters(), *self.buffers()):
-            if tensor._array.dtype.kind in "fc":
+            if dtype is not None and tensor._array.dtype.kind in "fc":
                 tensor._array = tensor._array.astype(dtype)
                 tensor._counter = [0]
         return self
+
+    def cpu(self) -> "Module":
+        """Return the module: its memory is the CPU's."""
+        return self
+
+    def half(self) -> "Module":
+        """Convert all floating-point parameters and buffers to float16; return the module."""
+        return self.to(np.dtype(np.float16))
 
     def double(self) -> "Module":
         """Convert all floating-point parameters and buffers to float64; return the module."""

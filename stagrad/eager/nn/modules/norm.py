@@ -119,19 +119,60 @@ class BatchNorm2d(_BatchNorm):
     ranks = (4,)
 
 
+class GroupNorm(Module):
+    """Normalization over groups of channels (Wu and He, 2018)."""
+
+    def __init__(
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
+        *, bias: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if num_channels % num_groups:
+            raise ValueError("num_channels must be divisible by num_groups")
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        self.eps = eps
+        self.affine = affine
+        for name, make, wanted in (
+            ("weight", creation.ones, affine),
+            ("bias", creation.zeros, affine and bias),
+        ):
+            self.register_parameter(name, Parameter(make(num_channels)) if wanted else None)
+
+    def forward(self, input: Any) -> Any:
+        """Return the normalized input, scaled and shifted."""
+        return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """Return the sizes."""
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
+        )
+
+
 class Dropout(Module):
     """In training, zero each element with probability p and scale the others by 1 / (1 - p)."""
 
-    def __init__(self, p: float = 0.5) -> None:
+    function = "dropout"
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if not 0 <= p <= 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p = p
+        self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
         """Return the input with elements dropped."""
-        return functional.dropout(input, self.p, self.training)
+        return getattr(functional, self.function)(input, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:
         """Return the probability."""
-        return f"p={self.p}, inplace=False"
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout2d(Dropout):
+    """In training, zero each channel with probability p and scale the others by 1 / (1 - p)."""
+
+    function = "dropout2d"
