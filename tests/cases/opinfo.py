@@ -9,6 +9,7 @@ NumPy, given as source text. A sample that sits on a kink or a tie counts for it
 
 import functools
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,13 @@ FLOATS, INTEGERS, BOOLEANS = "fib"
 class Sample:
     """One operator with one set of arguments, and what its outputs and derivatives must be."""
 
-    def __init__(self, number: int, record: dict[str, Any], operator: dict[str, Any], arrays):
+    def __init__(
+        self,
+        number: int,
+        record: dict[str, Any],
+        operator: dict[str, Any],
+        arrays: Callable[[int], np.ndarray],
+    ):
         self.number = number
         self.operator = record["op"]
         self.has_spelling = record["np"]
@@ -30,7 +37,10 @@ class Sample:
         self.tolerance = operator.get("tol", 1e-9)
         self._record = record
         self._details = operator
-        self._arrays = arrays
+        self._stored = {key: arrays(key) for key in _keys(record)}
+
+    def _array(self, key: int) -> np.ndarray:
+        return self._stored[key].copy()
 
     def __str__(self) -> str:
         return f"{self.number}-{self.operator}"
@@ -52,8 +62,8 @@ class Sample:
         if what == "hvp":
             zeros = [np.zeros(leaf.shape) for leaf in self.leaves]
             recorded = zip(self._record[what], zeros, strict=True)
-            return [self._arrays(key) if key else zero for key, zero in recorded]
-        return [None if key is None else self._arrays(key) for key in self._record[what]]
+            return [self._array(key) if key else zero for key, zero in recorded]
+        return [None if key is None else self._array(key) for key in self._record[what]]
 
     def has(self, what: str) -> bool:
         """Tell whether arrays are recorded under `what`."""
@@ -74,9 +84,9 @@ class Sample:
     def _decoded(self, tree, leaf) -> Any:
         match tree:
             case {"T": key, "d": position}:
-                return leaf(position, self._arrays(key))
+                return leaf(position, self._array(key))
             case {"T": key}:
-                return self._arrays(key)
+                return self._array(key)
             case {"tuple": items}:
                 return tuple(self._decoded(item, leaf) for item in items)
             case {"slice": bounds}:
@@ -92,6 +102,22 @@ class Sample:
     def spelling(self, library: Library) -> Any:
         """Return the operator as a function written in the library's NumPy."""
         return _spelling(self._details["np"], library.np, library.special)
+
+
+def _keys(record: dict[str, Any]) -> set[int]:
+    """Return the numbers of the arrays that a sample's record speaks of."""
+    named = {
+        key for what in ("out", "ct", "vjp", "dir", "jvp", "hvp") for key in record.get(what, ())
+    }
+    pending = [record["args"], *record.get("kwargs", {}).values()]
+    while pending:
+        tree = pending.pop()
+        if isinstance(tree, dict):
+            named.add(tree.get("T"))
+            pending += tree.values()
+        elif isinstance(tree, list):
+            pending += tree
+    return named - {None}
 
 
 # What PyTorch returns beyond what is recorded, or leaves undetermined, is dropped: the indices of a
@@ -132,7 +158,7 @@ def samples() -> list[Sample]:
     def arrays(key):
         kind, offset, shape = table["arrays"][key]
         size = int(np.prod(shape, dtype=int))
-        return buffers[kind][offset : offset + size].reshape(shape).copy()
+        return buffers[kind][offset : offset + size].reshape(shape)
 
     return [
         Sample(number, record, table["ops"][record["op"]], arrays)
