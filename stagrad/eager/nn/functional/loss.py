@@ -214,9 +214,12 @@ def nll_loss(
     target = numbers(target)
     _check_classes(input, target, ignore_index)
     kept = target != ignore_index
-    classes = FUNCTIONS[np.where](kept, target, 0)
-    rows = FUNCTIONS[np.moveaxis](input, _class_axis(input), -1)
+    axis = _class_axis(input)
+    rows = input if aval_of(input).ndim == axis + 1 else FUNCTIONS[np.moveaxis](input, axis, -1)
     places = np.indices(aval_of(target).shape, sparse=True)
+    if weight is None and isinstance(kept, np.ndarray) and kept.all():
+        return _reduced(-getitem(rows, (*places, target)), reduction)
+    classes = FUNCTIONS[np.where](kept, target, 0)
     loss = -getitem(rows, (*places, classes))
     if weight is None:
         shares = astype(kept, aval_of(input).dtype)
