@@ -370,32 +370,5 @@ CREATION = (
     "zeros_like", "ones_like", "empty_like", "full_like", "tri", "diag", "copy", "fromiter",
 )  # fmt: skip
 
-LIST_TAKING = (
-    "sum", "prod", "mean", "average", "median", "std", "var", "max", "min", "amax", "amin", "any",
-    "all", "argmax", "argmin", "ptp", "cumsum", "cumprod", "diff", "sort", "argsort", "dot",
-    "inner", "outer", "vdot", "cross", "trace", "transpose", "reshape", "ravel", "clip", "where",
-)  # fmt: skip
-"""NumPy functions whose protocol looks at an argument but not into a list given in its place."""
-
-
-def _list_taking(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def call(*arguments: Any, **keywords: Any) -> Any:
-        if current_trace() is not None:
-            arguments = tuple(
-                as_value(value)
-                if isinstance(value, list | tuple) and holds_traced(value)
-                else value
-                for value in arguments
-            )
-        return original(*arguments, **keywords)
-
-    return call
-
-
-np_originals: dict[str, Callable[..., Any]] = {
-    name: getattr(np, name) for name in (*CREATION, *LIST_TAKING)
-}
-np_replacements = {name: _creating(name, np_originals[name]) for name in CREATION} | {
-    name: _list_taking(np_originals[name]) for name in LIST_TAKING
-}
+np_originals: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in CREATION}
+np_replacements = {name: _creating(name, original) for name, original in np_originals.items()}

@@ -20,9 +20,9 @@ from stagrad.trace.state import current_trace
 _TAKE_SEQUENCES = frozenset(
     {
         np.append, np.apply_over_axes, np.block, np.broadcast_arrays, np.choose, np.column_stack,
-        np.concatenate, np.dstack, np.einsum, np.histogramdd, np.hstack, np.insert, np.ix_, np.lexsort,
-        np.linalg.multi_dot, np.meshgrid, np.piecewise, np.ravel_multi_index, np.select, np.stack,
-        np.vstack,
+        np.concatenate, np.dstack, np.einsum, np.histogramdd, np.hstack, np.insert, np.ix_,
+        np.lexsort, np.linalg.multi_dot, np.meshgrid, np.piecewise, np.ravel_multi_index,
+        np.select, np.stack, np.vstack,
     }
 )  # fmt: skip
 
