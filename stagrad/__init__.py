@@ -7,6 +7,7 @@ import importlib as _importlib
 from typing import Any as _Any
 
 from stagrad import random
+from stagrad.api.constants import stop_gradient
 from stagrad.api.export import export
 from stagrad.api.jvp import jvp
 from stagrad.api.matrices import hessian, hvp, jacobian
@@ -29,6 +30,7 @@ __all__ = [
     "jvp",
     "max_pool",
     "random",
+    "stop_gradient",
     "value_and_grad",
     "vjp",
     "vmap",
@@ -36,6 +38,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
+    if name == "testing":
+        return _importlib.import_module("stagrad.testing")
     eager = _importlib.import_module("stagrad.eager")
     if name in eager.MODULES:
         return _importlib.import_module(f"stagrad.{name}")

@@ -226,3 +226,15 @@ def test_foreign_byte_order_and_strides():
     same(gradient, 2 * X * W[::-1])
     assert gradient.dtype.isnative
     same(stagrad.grad(product)(np.broadcast_to(2.0, (3,)), W), 4 * W)
+
+
+def test_stop_gradient_in_every_mode():
+    def f(x):
+        kept = stagrad.stop_gradient({"square": x * x, "number": 2.0})
+        return np.sum(x * kept["square"]) * kept["number"]
+
+    same(stagrad.grad(f)(X), 2.0 * X * X)
+    same(stagrad.jvp(f, (X,), (np.ones(3),))[1], np.sum(2.0 * X * X))
+    same(stagrad.hessian(f)(X), np.zeros((3, 3)))
+    same(stagrad.stop_gradient(X), X)
+    assert stagrad.testing.check_grads is not None
