@@ -129,9 +129,10 @@ class FreshArray(np.ndarray):
         self, primitive: Primitive, operands: tuple[Any, ...], params: Any
     ) -> Any:
         """Apply an operation: traced when an operand is, on plain memory otherwise."""
-        trace = current_trace()
-        if trace is not None and any(map(_is_traced, operands)):
-            return trace.process(primitive, operands, params)
+        for operand in operands:
+            value = operand.recorded if isinstance(operand, FreshArray) else operand
+            if isinstance(value, Tracer):
+                return value.process_primitive(primitive, operands, params)
         return _fresh(primitive.evaluate(tuple(map(_plain, operands)), params))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
@@ -170,6 +171,8 @@ def _delegate(name: str) -> Callable[..., Any]:
         result = plain(self, *arguments, **keywords)
         return self._as_view(result, lambda value: getattr(value, name)(*arguments, **keywords))
 
+    # NumPy's own text would bring its examples along.
+    method.__doc__ = f"The same as `numpy.ndarray.{name}`."
     return method
 
 
@@ -197,6 +200,8 @@ def _bytes(name: str) -> Any:
     def method(self: FreshArray, *arguments: Any, **keywords: Any) -> Any:
         require_plain(self)
         return plain(self, *arguments, **keywords)
+
+    method.__doc__ = f"The same as `numpy.ndarray.{name}`."
 
     def read(self: FreshArray) -> Any:
         require_plain(self)
