@@ -8,8 +8,6 @@ and nothing takes the two for one value.
 
 from collections.abc import Iterable
 
-import networkx
-
 from stagrad.ir import Builder, Graph, Kind, Node, constant_p
 from stagrad.ops.recompute import recompute_p
 
@@ -40,6 +38,8 @@ def _computed_again(graph: Graph) -> set[Node]:
     }
     candidates = _needed(forward, read)
     free = {*graph.inputs, *graph.outputs}
+    import networkx  # late: importing it would make a third of stagrad's own import
+
     network = networkx.DiGraph()
     for node in candidates:
         size = sum(aval.nbytes for aval in node.avals)
