@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from stagrad.api.aliasing import require_apart
+from stagrad.api.collection import collection_paused
 from stagrad.api.entry import MISS, fast_entry
 from stagrad.api.lowering import Lowered, lower_program
 from stagrad.api.program import Program
@@ -163,12 +164,13 @@ class CompiledFunction:
 
     def _program(self, signature: Signature) -> tuple[Program, Traced, Signature]:
         """Trace and build; the signature returned has the leaves static that tracing needed so."""
-        traced = self._trace(signature)
-        if traced.static:
-            known = self._static.get(signature.spec, frozenset())
-            self._static[signature.spec] = known | traced.static
-            signature = signature.with_static(traced.static)
-        return self._build(traced, signature, self._parameters).pruned(), traced, signature
+        with collection_paused():
+            traced = self._trace(signature)
+            if traced.static:
+                known = self._static.get(signature.spec, frozenset())
+                self._static[signature.spec] = known | traced.static
+                signature = signature.with_static(traced.static)
+            return self._build(traced, signature, self._parameters).pruned(), traced, signature
 
     def _trace(self, signature: Signature) -> Traced:
         return trace_function(
@@ -190,8 +192,9 @@ class CompiledFunction:
         return entry.run(signature, self._parameters)
 
     def _compile(self, signature: Signature) -> tuple["_Entry", Signature]:
-        program, traced, signature = self._program(signature)
-        run = self._executable(program, traced, signature)
+        with collection_paused():
+            program, traced, signature = self._program(signature)
+            run = self._executable(program, traced, signature)
         entry = _Entry(program, run, traced)
         self._entries[signature.key] = entry
         if not traced.mutated:
