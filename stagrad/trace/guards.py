@@ -33,7 +33,7 @@ _LOADS_CELL = frozenset({"LOAD_DEREF", "LOAD_CLASSDEREF"})
 _LOADS_ATTRIBUTE = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 _ON_ATTRIBUTE = _LOADS_ATTRIBUTE | {"STORE_ATTR", "DELETE_ATTR"}
 _SCALARS = (bool, int, float, complex, str, bytes, type(None), np.generic)
-_CONTENT_LIMIT = 4096
+_CONTENT_DEPTH = 6
 _LIBRARIES = frozenset(
     {"numpy", "scipy", "networkx", "optree", "stagrad", "matplotlib", *sys.stdlib_module_names}
 )
@@ -373,14 +373,14 @@ def _paths_in(
                 yield Path(function, root, attributes, owner)
 
 
-def _content(value: Any, budget: int = _CONTENT_LIMIT) -> Any:
-    """Return a hashable-free snapshot of a small container's contents, None for other things."""
+def _content(value: Any, depth: int = _CONTENT_DEPTH) -> Any:
+    """Return a snapshot of a container's contents, None for what is no container or too deep."""
     if isinstance(value, _SCALARS):
         return exact(value)
-    if isinstance(value, list | tuple | set) and len(value) <= budget:
-        return (type(value), [_content(part, budget // 4) or Same(part) for part in value])
-    if isinstance(value, dict) and len(value) <= budget:
-        parts = [(key, _content(part, budget // 4) or Same(part)) for key, part in value.items()]
+    if isinstance(value, list | tuple | set) and depth:
+        return (type(value), [_content(part, depth - 1) or Same(part) for part in value])
+    if isinstance(value, dict) and depth:
+        parts = [(key, _content(part, depth - 1) or Same(part)) for key, part in value.items()]
         return (dict, parts)
     return None
 

@@ -215,7 +215,7 @@ class Tracer(Operators):
             return selection
         result = super().__getitem__(index)
         if result.shape == () and not _has_ellipsis(index):
-            return Tracer(self.recording, self.lift(result).node, scalar=True)
+            return Tracer(result.recording, result.node, scalar=True)
         return result
 
     def __setitem__(self, index: Any, value: Any) -> None:

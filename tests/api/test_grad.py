@@ -238,3 +238,10 @@ def test_stop_gradient_in_every_mode():
     same(stagrad.hessian(f)(X), np.zeros((3, 3)))
     same(stagrad.stop_gradient(X), X)
     assert stagrad.testing.check_grads is not None
+
+
+def test_an_element_of_an_outer_argument_inside_an_inner_derivative():
+    def outer(x):
+        return stagrad.grad(lambda y: y * y * x[0] + y * x[1:][0])(2.0)
+
+    same(stagrad.grad(outer)(np.array([1.0, 2.0])), [4.0, 1.0])

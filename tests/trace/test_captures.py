@@ -349,3 +349,11 @@ def test_a_captured_array_takes_traced_operands_in_every_way():
         TABLE[2, 0] = 6.0
     assert before[0] is TABLE
     assert type(TABLE) is np.ndarray
+
+
+def test_large_captured_containers_are_checked_too():
+    table = {str(number): [1.0, float(number)] for number in range(20_000)}
+    f = stagrad.compile(lambda x: x * table["7"][1])
+    expect(f, 1.0, 7.0)
+    table["7"][1] = 100.0
+    expect(f, 1.0, 100.0)
