@@ -3,7 +3,8 @@
 from stagrad.ir import Graph, Node
 from stagrad.ops.arithmetic import add_p
 from stagrad.ops.gather import scatter_add_p
-from stagrad.ops.slicing import add_slice_p, set_slice_p
+from stagrad.ops.slicing import add_slice_p, set_slice_p, slice_p
+from stagrad.passes.parts import read_written
 from stagrad.passes.rewrite import Rewriter, known_number, rewrite
 
 _ADDING = {set_slice_p: add_slice_p, add_slice_p: add_slice_p, scatter_add_p: scatter_add_p}
@@ -14,7 +15,7 @@ def accumulate(graph: Graph) -> Graph:
 
     Only in the backward half, where the zeros around a part stand for "no contribution".
     """
-    return rewrite(graph, {add_p: (add_part,)})
+    return rewrite(graph, {add_p: (add_part,), slice_p: (read_written,)})
 
 
 def add_part(rewriter: Rewriter, node: Node) -> Node | None:

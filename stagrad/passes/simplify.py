@@ -26,6 +26,7 @@ from stagrad.ops.reduction import sum_p
 from stagrad.ops.selection import maximum_p, minimum_p, where_p
 from stagrad.ops.slicing import pad_p, set_slice_p, slice_p
 from stagrad.passes.fold import fold_constant
+from stagrad.passes.parts import read_written
 from stagrad.passes.rewrite import Rewriter, Rule, known_array, known_number, rewrite
 
 _REAL = "iuf"
@@ -335,7 +336,7 @@ RULES: dict[Any, tuple[Rule, ...]] = {
     broadcast_to_p: (merge_broadcasts,),
     reshape_p: (merge_reshapes,),
     transpose_p: (merge_transposes,),
-    slice_p: (slice_number,),
+    slice_p: (slice_number, read_written),
     pad_p: (write_part,),
     sum_p: (sum_repeated, sum_rearranged, sum_negative),
 }
