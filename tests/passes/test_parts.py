@@ -30,7 +30,7 @@ regions = st.tuples(*map(entries, SHAPE))
 
 def elements(region: Any, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
     """Return the flat places of the elements of a region."""
-    places = np.arange(np.prod(shape)).reshape(shape)
+    places = np.arange(int(np.prod(shape))).reshape(shape)
     for axis, entry in reversed(list(enumerate(region))):
         if entry is not None:
             chosen = entry if isinstance(entry, int) else list(range(*entry))
