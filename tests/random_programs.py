@@ -57,6 +57,8 @@ def _elementwise(draw: st.DrawFn, values: list[Tracer]) -> Any:
     operands: list[Any] = [draw(st.sampled_from(values)) for _ in record.vjps]
     if len(operands) > 1 and draw(st.booleans()):
         operands[-1] = draw(st.sampled_from([0.5, 2.0, 1.0, -1.0, 3]))
+    if record.name == "power" and operands[0].dtype.kind in "iu":
+        raise ValueError("NumPy refuses integers to negative powers, which depends on the numbers")
     return bind(record, *operands)
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from stagrad.codegen.body import Body
+from stagrad.codegen.body import Body, heading
 from stagrad.codegen.expression import Text, dtype_text
 from stagrad.codegen.kernel_lines import KernelLines, buffer_dims, fold, names_read, placed
 from stagrad.codegen.values import Array, Dims, loaded
@@ -82,8 +82,7 @@ class BlockFunction:
             self._filled[store.buffer] = self._local.take(f"{store.buffer.name}_{suffix}")
         KernelLines(self.kernel, self._body, self._read, self._store).write()
         arguments = ["rows", "block", *self._parameters.values(), *self._filled.values()]
-        heading = f"def {self.kernel.name}({', '.join(arguments)}):"
-        return "\n".join([heading, *self._body.render()])
+        return "\n".join([heading(self.kernel.name, arguments), *self._body.render()])
 
     def call(self, body: Body) -> None:
         """Write the lines that allocate what it fills, run it and combine partial results."""

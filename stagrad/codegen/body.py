@@ -2,6 +2,7 @@
 
 import linecache
 import os
+import textwrap
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,10 +10,11 @@ from dataclasses import dataclass
 from stagrad.codegen.expression import Text
 from stagrad.ir import Node
 
-INLINE_WIDTH = 64
+INLINE_WIDTH = 56
 """Longest expression that is written inside another one."""
 
 COMMENT_COLUMN = 52
+LINE_WIDTH = 96
 COMMENT_WIDTH = 60
 
 
@@ -99,3 +101,15 @@ def _comment(node: Node | None) -> str:
     if len(line) > COMMENT_WIDTH:
         line = f"{line[:COMMENT_WIDTH]}…"
     return f"{prefix}{where}" if prefix or not line else f"{where}  {line}"
+
+
+def heading(name: str, parameters: Iterable[str]) -> str:
+    """Return the first line of a function, or its first lines where the parameters are many."""
+    listed = ", ".join(parameters)
+    line = f"def {name}({listed}):"
+    if len(line) <= LINE_WIDTH:
+        return line
+    wrapped = textwrap.fill(
+        f"{listed},", LINE_WIDTH, initial_indent="    ", subsequent_indent="    "
+    )
+    return f"def {name}(\n{wrapped}\n):"

@@ -84,7 +84,8 @@ class KernelLines:
             arrays = [self._literal(item, place, array) for place, array in enumerate(arrays)]
         shapes = {array.dims for array in arrays if array.dims}
         if len(shapes) > 1:
-            arrays = [array.aligned(self._ndim) if array.dims else array for array in arrays]
+            ndim = _common_ndim(shapes, self._ndim)
+            arrays = [array.aligned(ndim) if array.dims else array for array in arrays]
         return Array(
             apply(item.primitive, tuple(array.text for array in arrays), item.params),
             _broadcast([array.dims for array in arrays]),
@@ -103,11 +104,12 @@ class KernelLines:
     def _reduce(self, item: Reduce) -> Array:
         array = self._read(item.operand, item).squeezed()
         space = self.kernel.space
-        if not set(item.over) <= set(array.dims):
+        over = tuple(axis for axis in item.over if axis in array.dims)
+        if not over or any(space[axis] != 1 for axis in set(item.over) - set(over)):
             text = f"np.broadcast_to({array.aligned(self._ndim).text.text}, {space})"
-            array = Array(Text(text), tuple(range(self._ndim)))
-        places = tuple(array.dims.index(axis) for axis in item.over)
-        kept = tuple(axis for axis in array.dims if axis not in item.over)
+            array, over = Array(Text(text), tuple(range(self._ndim))), item.over
+        places = tuple(array.dims.index(axis) for axis in over)
+        kept = tuple(axis for axis in array.dims if axis not in over)
         axis = None if not kept else places[0] if len(places) == 1 else places
         dtype = item.operand.dtype
         return Array(fold(item.primitive, array.text, axis, dtype), kept)
@@ -122,6 +124,13 @@ def fold(
     if dtype.kind in "fc":
         text = text.replace(f", dtype={dtype_text(dtype)}", "")
     return Text(text.replace("\1", operand.text))
+
+
+def _common_ndim(shapes: set[Dims], ndim: int) -> int:
+    """Return how many axes of the space arrays of several shapes have to be aligned with."""
+    if any(dims[-1] is None for dims in shapes):
+        return ndim
+    return 1 + max(axis for dims in shapes for axis in dims if axis is not None)
 
 
 def _broadcast(shapes: list[Dims]) -> Dims:
@@ -148,7 +157,10 @@ def buffer_dims(store: Store) -> Dims:
 def _whole(array: Array, store: Store) -> Array:
     """Return a value with its buffer's shape, and memory of its own."""
     shape = store.buffer.aval.shape
-    dims = buffer_dims(store)
+    dims = tuple(
+        None if extent == 1 and axis not in array.dims else axis
+        for axis, extent in zip(buffer_dims(store), shape, strict=True)
+    )
     value = store.value
     if isinstance(value, Scalar) and value.primitive.view is not None:
         array = Array(Text(f"np.array({array.text.text})"), array.dims)
@@ -156,6 +168,8 @@ def _whole(array: Array, store: Store) -> Array:
         return array
     array = array.squeezed(dims)
     if array.dims == tuple(axis for axis in dims if axis is not None):
+        if None not in dims:
+            return array
         entries = ", ".join("None" if axis is None else ":" for axis in dims)
         subscript = f"[{entries}]" if array.dims else f".reshape({shape})"
         return Array(Text(f"{array.text.within(ATOM - 1)}{subscript}"), dims)

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
 from stagrad.codegen.blocks import BlockFunction, in_blocks
-from stagrad.codegen.body import Body
+from stagrad.codegen.body import Body, heading
 from stagrad.codegen.expression import (
     ATOM,
     Text,
@@ -74,7 +74,7 @@ class _Module:
         function = "\n".join(
             [
                 '@np.errstate(all="ignore")',
-                f"def {self.name}({', '.join(buffer.name for buffer in schedule.inputs)}):",
+                heading(self.name, [buffer.name for buffer in schedule.inputs]),
                 *_signature(schedule),
                 *self.body.render(),
             ]
