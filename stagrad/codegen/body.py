@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from stagrad.codegen.expression import Text
 from stagrad.ir import Node
+from stagrad.ir.text import GENERATED
 
 INLINE_WIDTH = 56
 """Longest expression that is written inside another one."""
@@ -40,7 +41,7 @@ class Body:
 
     def assign(self, name: str, text: Text, node: Node | None, *, inline: bool = True) -> None:
         """Give a value a name, now or where it is read."""
-        named = node is not None and node.name is not None
+        named = node is not None and node.name is not None and not GENERATED.fullmatch(name)
         if inline and not named and self._uses[name] == 1 and len(text.text) <= INLINE_WIDTH:
             self._pending[name] = _Pending(text, node)
         else:

@@ -6,6 +6,8 @@ border complex cotangents are conjugated, going in and coming out, which makes t
 real loss df/dRe + i df/dIm (docs/conventions.md).
 """
 
+import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -22,6 +24,7 @@ from stagrad.ir import (
     is_inexact,
     project_p,
 )
+from stagrad.ir.graph import next_serial
 from stagrad.trace import Trace, Tracer
 
 
@@ -58,7 +61,21 @@ def reverse(
             gradients = [_conjugate(gradient) for gradient in gradients]
     inputs = (*graph.inputs, *(seed.node for seed in seeds))
     cotangent_nodes = (gradient.node for gradient in gradients)
-    return builder.graph(inputs, (*graph.outputs, *cotangent_nodes))
+    joint = builder.graph(inputs, (*graph.outputs, *cotangent_nodes))
+    return _named(joint, [node.name for node in targets])
+
+
+def _named(graph: Graph, names: Sequence[str | None]) -> Graph:
+    """Name the last results, where they are nothing else, after the inputs they differentiate."""
+    first = len(graph.outputs) - len(names)
+    outputs = list(graph.outputs)
+    counts = Counter(outputs)
+    for place, name in enumerate(names, first):
+        node = outputs[place]
+        alone = counts[node] == 1 and not graph.users[node] and node not in graph.inputs
+        if alone and name is not None and node.name is None:
+            outputs[place] = dataclasses.replace(node, name=f"{name}_grad", serial=next_serial())
+    return Graph(graph.inputs, outputs)
 
 
 def active_nodes(graph: Graph, targets: Iterable[Node]) -> set[Node]:
