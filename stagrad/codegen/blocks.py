@@ -41,8 +41,13 @@ def in_blocks(kernel, extent, length, *arrays):  # type: ignore[no-untyped-def]
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(threads) as pool:
-        for task in [pool.submit(work) for _ in range(threads)]:
+    with ThreadPoolExecutor(threads - 1) as pool:
+        tasks = [pool.submit(work) for _ in range(threads - 1)]
+        try:
+            work()
+        finally:
+            blocks.clear()
+        for task in tasks:
             task.result()
 
 
