@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from stagrad.eager.define import operation
+from stagrad.eager.functions.pointwise import pow
 from stagrad.eager.functions.products import matmul
 from stagrad.eager.tensor import Tensor
 from stagrad.ir import aval_of, bind
 from stagrad.ops.arithmetic import positive_p
-from stagrad.ops.define import FUNCTIONS, UFUNCS
+from stagrad.ops.define import UFUNCS
 
 
 @operation("CloneBackward0")
@@ -19,18 +20,6 @@ def clone(input: Any) -> Any:
     if aval_of(input).dtype.kind == "b":
         return np.array(input)
     return bind(positive_p, input)
-
-
-def _power_name(base: Any, exponent: Any) -> str:
-    if not hasattr(base, "aval"):
-        return "PowBackward2"
-    return "PowBackward1" if hasattr(exponent, "aval") else "PowBackward0"
-
-
-@operation(_power_name)
-def pow(input: Any, exponent: Any) -> Any:
-    """Return the tensor to a power."""
-    return UFUNCS["power"](input, exponent)
 
 
 def _operator(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -103,28 +92,6 @@ def _unary(name: str, label: str) -> Callable[[Any], Any]:
     return apply
 
 
-@operation("SumBackward0")
-def sum(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Return the sum over some axes or all."""
-    return FUNCTIONS[np.sum](input, axis=dim, keepdims=keepdim)
-
-
-@operation("MeanBackward0")
-def mean(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Return the mean over some axes or all."""
-    return FUNCTIONS[np.mean](input, axis=dim, keepdims=keepdim)
-
-
-def _shape(*shape: Any) -> tuple[int, ...]:
-    return tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
-
-
-@operation("ViewBackward0", view=True)
-def view(input: Any, *shape: Any) -> Any:
-    """Return the elements under another shape."""
-    return FUNCTIONS[np.reshape](input, _shape(*shape))
-
-
 def _install() -> None:
     """Give Tensor its operators and the methods of this module."""
     functions: dict[str, Callable[..., Any]] = {
@@ -148,8 +115,7 @@ def _install() -> None:
     methods["__hash__"] = object.__hash__
     for name in _DIRECT:
         del methods[f"__{name}__"]
-    for function in (clone, sum, mean, pow, matmul, view):
-        methods[function.__name__] = function
+    methods["clone"] = clone
     for name, method in methods.items():
         setattr(Tensor, name, method)
 

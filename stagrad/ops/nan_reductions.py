@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.errors import ShapeError
 from stagrad.ir import ZERO, Kind, Primitive, aval_of, bind, register
 from stagrad.ops import cumulative, reduction, statistics
 from stagrad.ops.convert import as_value
@@ -106,10 +105,7 @@ def nanvar(
     correction: Any = UNSET,
 ) -> Any:
     """Variance over axes of what is not NaN, as `numpy.nanvar`."""
-    if correction is not UNSET:
-        if ddof != 0:
-            raise ShapeError("nanvar: ddof and correction can't be provided simultaneously")
-        ddof = correction
+    ddof = statistics.chosen_ddof("nanvar", ddof, correction)
     kept = _present_and(a, where)
     variance = statistics.var(
         filled(a, 0), axis, dtype, None, ddof, keepdims, where=kept, mean=mean

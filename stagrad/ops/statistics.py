@@ -63,6 +63,15 @@ def squared_distance(a: Any, center: Any) -> Any:
     return real * real + imaginary * imaginary
 
 
+def chosen_ddof(name: str, ddof: Any, correction: Any) -> Any:
+    """Return the degrees of freedom taken off, given under one of NumPy's two names for them."""
+    if correction is UNSET:
+        return ddof
+    if ddof != 0:
+        raise ShapeError(f"{name}: ddof and correction can't be provided simultaneously")
+    return correction
+
+
 @implements(np.var)
 def var(
     a: Any,
@@ -77,10 +86,7 @@ def var(
     correction: Any = UNSET,
 ) -> Any:
     """Variance over axes by the two-pass formula, as `numpy.var`; real and never negative."""
-    if correction is not UNSET:
-        if ddof != 0:
-            raise ShapeError("var: ddof and correction can't be provided simultaneously")
-        ddof = correction
+    ddof = chosen_ddof("var", ddof, correction)
     working, returned = working_dtypes(a, dtype)
     if mean is UNSET:
         total = sum_(a, axis, working, None, True, where=where)

@@ -13,8 +13,6 @@ from stagrad.ir import Graph, Kind, Node
 from stagrad.ops.arithmetic import (
     add_p,
     divide_p,
-    masked_divide_p,
-    masked_multiply_p,
     multiply_p,
     negative_p,
     positive_p,
@@ -27,7 +25,7 @@ from stagrad.ops.selection import maximum_p, minimum_p, where_p
 from stagrad.ops.slicing import pad_p, set_slice_p, slice_p
 from stagrad.passes.fold import fold_constant
 from stagrad.passes.parts import read_written
-from stagrad.passes.rewrite import Rewriter, Rule, known_array, known_number, rewrite
+from stagrad.passes.rewrite import Rewriter, Rule, known_number, rewrite
 
 _REAL = "iuf"
 
@@ -155,18 +153,6 @@ def maximum_of_infinity(rewriter: Rewriter, node: Node) -> Node | None:
     for value, other in (node.inputs, node.inputs[::-1]):
         if known_number(other) == limit and node.aval.dtype.kind == "f":
             return value
-    return None
-
-
-def unmask(rewriter: Rewriter, node: Node) -> Node | None:
-    """A masked product needs no mask where the cotangent is not zero or the partial is finite."""
-    cotangent, other = (known_array(operand) for operand in node.inputs)
-    divides = node.primitive is masked_divide_p
-    regular = (
-        other is not None and np.isfinite(other).all() and not (divides and (other == 0).any())
-    )
-    if regular or (cotangent is not None and (cotangent != 0).all()):
-        return rewriter.make(divide_p if divides else multiply_p, *node.inputs)
     return None
 
 
@@ -329,8 +315,6 @@ RULES: dict[Any, tuple[Rule, ...]] = {
     stop_gradient_p: (drop_copy,),
     maximum_p: (maximum_of_infinity,),
     minimum_p: (maximum_of_infinity,),
-    masked_multiply_p: (unmask,),
-    masked_divide_p: (unmask,),
     where_p: (where_known,),
     astype_p: (merge_casts,),
     broadcast_to_p: (merge_broadcasts,),

@@ -163,7 +163,9 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 
 def _power_name(input: Any, exponent: Any) -> str:
-    return "PowBackward1" if hasattr(exponent, "ndim") else "PowBackward0"
+    if not hasattr(input, "aval"):
+        return "PowBackward2"
+    return "PowBackward1" if hasattr(exponent, "aval") else "PowBackward0"
 
 
 @function(_power_name, in_place=True)
