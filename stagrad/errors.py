@@ -35,3 +35,7 @@ class VerifyError(StagradError, AssertionError):
 
 class ParseError(StagradError, ValueError):
     """The textual form of a graph or aval cannot be read."""
+
+
+class CompilerError(StagradError, RuntimeError):
+    """There is no C compiler that works, or it does not accept the emitted text."""

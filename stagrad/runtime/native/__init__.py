@@ -1,0 +1,6 @@
+"""Emitted C to callable: the compiler, the cache of objects, threads and the call itself."""
+
+from stagrad.runtime.native.executable import load_native
+from stagrad.runtime.native.toolchain import find_compiler
+
+__all__ = ["find_compiler", "load_native"]
