@@ -37,6 +37,10 @@ __all__ = [
 ]
 
 
+# Importing the layer of this name has set it as an attribute; users mean the trace of a matrix.
+globals().pop("trace", None)
+
+
 def __getattr__(name: str) -> _Any:
     if name == "testing":
         return _importlib.import_module("stagrad.testing")

@@ -7,7 +7,13 @@ import stagrad.eager.functions as _functions
 import stagrad.eager.nn.functional as _functional
 from stagrad.eager.creation import tensor
 from stagrad.eager.device import device
-from stagrad.eager.dtypes import DTYPES, Size, get_default_dtype, set_default_dtype
+from stagrad.eager.dtypes import (
+    PUBLIC_DTYPES,
+    Size,
+    dtype,
+    get_default_dtype,
+    set_default_dtype,
+)
 from stagrad.eager.functions.registry import NAMES
 from stagrad.eager.generator import (
     Generator,
@@ -44,6 +50,7 @@ __all__ = [
     "Tensor",
     "default_generator",
     "device",
+    "dtype",
     "enable_grad",
     "get_default_dtype",
     "inference_mode",
@@ -62,7 +69,7 @@ __all__ = [
     "viz",
 ]
 
-_FUNCTIONS = {**NAMES, **DTYPES}
+_FUNCTIONS = {**NAMES, **PUBLIC_DTYPES}
 __all__ += sorted(_FUNCTIONS)
 
 

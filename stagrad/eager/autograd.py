@@ -75,15 +75,15 @@ def grad(
     wanted = _wanted(chosen)
     found = backward_pass(roots, record=create_graph, retain=retain, wanted=wanted, prune=True)
     gradients = []
-    for tensor, edge in zip(chosen, wanted, strict=True):
+    for place, (tensor, edge) in enumerate(zip(chosen, wanted, strict=True)):
         cotangent = found[edge]
         if cotangent is None and materialize_grads:
             gradients.append(make_tensor(np.zeros_like(tensor._array), None))
         elif cotangent is None:
             if not allow_unused:
                 raise RuntimeError(
-                    "One of the differentiated Tensors appears to not have been used in the graph. "
-                    "Set allow_unused=True if this is the desired behavior."
+                    f"The differentiated Tensor at index {place} appears to not have been used in "
+                    "the graph. Set allow_unused=True if this is the desired behavior."
                 )
             gradients.append(None)
         else:
@@ -187,8 +187,8 @@ def _seed(tensor: Any, gradient: Any, place: int) -> Any:
         seed = make_tensor(np.array(seed, array.dtype), None)
     if seed._array.shape != array.shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{place}] has a shape of {list(seed._array.shape)} and "
-            f"output[{place}] has a shape of {list(array.shape)}."
+            f"Mismatch in shape: grad_output[{place}] has a shape of {seed.shape} and "
+            f"output[{place}] has a shape of {tensor.shape}."
         )
     if seed._array.dtype.kind == "c" and array.dtype.kind != "c":
         raise RuntimeError(

@@ -1,5 +1,6 @@
 """Making tensors of data and of numbers."""
 
+import builtins
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from stagrad.eager.device import check_device
-from stagrad.eager.dtypes import complex_default, get_default_dtype, read_dtype
+from stagrad.eager.dtypes import complex_default, default_dtype, read_dtype
 from stagrad.eager.tape import make_tensor
 from stagrad.eager.tensor import Tensor
 
@@ -38,7 +39,7 @@ def numbers_of(data: Any, dtype: Any = None) -> np.ndarray:
     ):
         return array
     if array.dtype.kind == "f":
-        return array.astype(get_default_dtype())
+        return array.astype(default_dtype())
     if array.dtype.kind == "c":
         return array.astype(complex_default())
     if array.dtype.kind not in "biu":
@@ -95,7 +96,25 @@ def _converted(data: Tensor, dtype: Any) -> Any:
     return to(data, dtype)
 
 
-asarray = as_tensor
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """Return an object as a tensor; `copy` says whether it must or must not be copied.
+
+    Raises ValueError where `copy=False` and a copy is needed.
+    """
+    shared = obj if isinstance(obj, Tensor | np.ndarray) else None
+    is_kept = shared is not None and (dtype is None or shared.dtype == read_dtype(dtype))
+    if copy is False and not is_kept:
+        raise ValueError(
+            f"asarray: copy=False, but a {type(obj).__name__} cannot become a tensor"
+            f"{'' if dtype is None else f' of {np.dtype(dtype)}'} without a copy; leave copy out"
+        )
+    made = as_tensor(obj, dtype, device)
+    if copy and is_kept:
+        made = made.clone()
+    return made.requires_grad_() if requires_grad else made
 
 
 def from_numpy(array: np.ndarray) -> Tensor:
@@ -113,14 +132,25 @@ def from_numpy(array: np.ndarray) -> Tensor:
     return finish(array)
 
 
-def from_dlpack(data: Any) -> Tensor:
-    """Return a tensor on the memory of an object with `__dlpack__`."""
-    return finish(np.from_dlpack(data))
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """Return a tensor on the memory of an object with `__dlpack__`, or a copy if asked for."""
+    return finish(np.from_dlpack(ext_tensor, copy=copy), device=device)
 
 
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0) -> Tensor:
     """Return a one-dimensional tensor on the memory of a buffer."""
     return finish(np.frombuffer(buffer, read_dtype(dtype), count, offset))
+
+
+def _shape_of(size: tuple[Any, ...], options: dict[str, Any], name: str) -> tuple[int, ...]:
+    """Return the shape given by position, or as `size` or `shape`; refuse other options."""
+    for word in ("size", "shape"):
+        if not size and word in options:
+            size = (options.pop(word),)
+    unknown = _known(options)
+    if unknown:
+        raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(unknown))!r}")
+    return shape_from(size)
 
 
 def shape_from(size: tuple[Any, ...]) -> tuple[int, ...]:
@@ -141,7 +171,7 @@ def zeros(
     out: Any = None, **layout: Any,
 ) -> Tensor:  # fmt: skip
     """Return a tensor of zeros; its size is one sequence or several integers."""
-    shape = shape_from(size or (layout.get("size", ()),))
+    shape = _shape_of(size, layout, "zeros")
     return finish(np.zeros(shape, read_dtype(dtype)), requires_grad, device, out)
 
 
@@ -150,7 +180,7 @@ def ones(
     out: Any = None, **layout: Any,
 ) -> Tensor:  # fmt: skip
     """Return a tensor of ones; its size is one sequence or several integers."""
-    shape = shape_from(size or (layout.get("size", ()),))
+    shape = _shape_of(size, layout, "ones")
     return finish(np.ones(shape, read_dtype(dtype)), requires_grad, device, out)
 
 
@@ -168,11 +198,11 @@ def full(
 
 
 def eye(
-    n: int, m: int | None = None, *, dtype: Any = None, device: Any = None,
+    n: int, m: int | None = None, *, k: int = 0, dtype: Any = None, device: Any = None,
     requires_grad: bool = False, out: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Return an identity matrix of n rows and m columns."""
-    return finish(np.eye(n, m, dtype=read_dtype(dtype)), requires_grad, device, out)
+    """Return a matrix of n rows and m columns with ones on the k-th diagonal."""
+    return finish(np.eye(n, m, k, dtype=read_dtype(dtype)), requires_grad, device, out)
 
 
 def arange(
@@ -194,7 +224,7 @@ def arange(
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if dtype is None:
         is_whole = all(isinstance(x, int | np.integer) for x in (start, end, step))
-        dtype = np.int64 if is_whole else get_default_dtype()
+        dtype = np.int64 if is_whole else default_dtype()
     count = math.ceil((end - start) / step)
     numbers = start + step * np.arange(count)
     return finish(numbers.astype(read_dtype(dtype)), requires_grad, device, out)
@@ -203,17 +233,19 @@ def arange(
 def range(start: Any = 0, end: Any = None, step: Any = 1, **options: Any) -> Tensor:
     """Return the numbers from `start` to `end`, this included, `step` apart, as floats."""
     count = math.floor((end - start) / step) + 1
-    options.setdefault("dtype", get_default_dtype())
+    options.setdefault("dtype", default_dtype())
     return arange(start, start + count * step - step / 2, step, **options)
 
 
 def linspace(
-    start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None,
-    requires_grad: bool = False, out: Any = None,
+    start: Any, end: Any, steps: int, *, endpoint: bool = True, dtype: Any = None,
+    device: Any = None, requires_grad: bool = False, out: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Return `steps` numbers at equal distances, the first and the last included."""
+    """Return `steps` numbers at equal distances; `endpoint` says whether `end` is the last."""
     start, end = (x.item() if isinstance(x, Tensor) else x for x in (start, end))
-    numbers = np.linspace(start, end, int(steps)).astype(read_dtype(dtype))
+    if dtype is None and (isinstance(start, builtins.complex) or isinstance(end, builtins.complex)):
+        dtype = complex_default()
+    numbers = np.linspace(start, end, int(steps), endpoint).astype(read_dtype(dtype))
     return finish(numbers, requires_grad, device, out)
 
 
@@ -237,22 +269,25 @@ def _like(input: Any, dtype: Any) -> np.dtype:
     return input._array.dtype if dtype is None else read_dtype(dtype)
 
 
-def zeros_like(input: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+def zeros_like(input: Any, *, dtype: Any = None, device: Any = None, **options: Any) -> Tensor:
     """Return zeros of the shape and dtype of a tensor."""
-    return zeros(input.shape, dtype=_like(input, dtype), **_known(options))
+    return zeros(input.shape, dtype=_like(input, dtype), device=device, **_known(options))
 
 
-def ones_like(input: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+def ones_like(input: Any, *, dtype: Any = None, device: Any = None, **options: Any) -> Tensor:
     """Return ones of the shape and dtype of a tensor."""
-    return ones(input.shape, dtype=_like(input, dtype), **_known(options))
+    return ones(input.shape, dtype=_like(input, dtype), device=device, **_known(options))
 
 
 empty_like = zeros_like
 
 
-def full_like(input: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+def full_like(
+    input: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, **options: Any
+) -> Tensor:
     """Return one number in the shape and dtype of a tensor."""
-    return full(input.shape, fill_value, dtype=_like(input, dtype), **_known(options))
+    wanted = _like(input, dtype)
+    return full(input.shape, fill_value, dtype=wanted, device=device, **_known(options))
 
 
 def _known(options: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""PyTorch's names for NumPy's dtypes, and the default dtype of floats.
+"""PyTorch's dtypes, each standing for one of NumPy's, and the default dtype of floats.
 
-A dtype here is NumPy's own object, so that `x.dtype == np.float32` and every NumPy function accept
-it. Texts that PyTorch prints with a dtype in them print it as PyTorch does: `torch.float64`.
+What users see is a `dtype`, which prints as PyTorch's, equals NumPy's and is accepted wherever
+NumPy takes a dtype. Inside, arrays and rules go by NumPy's own.
 """
 
 from typing import Any
@@ -16,26 +16,106 @@ NAMES: dict[str, Any] = {
     "int32": np.int32, "int": np.int32, "int64": np.int64, "long": np.int64, "bool": np.bool_,
 }  # fmt: skip
 
+
+class dtype:
+    """The type of a tensor's elements.
+
+    It is equal to NumPy's dtype of that name and has its attributes.
+
+    >>> import numpy as np
+    >>> import stagrad
+    >>> x = stagrad.tensor([1.0])
+    >>> x.dtype, x.dtype == np.float32, np.zeros(2, x.dtype).dtype
+    (torch.float32, True, dtype('float32'))
+    """
+
+    __slots__ = ("dtype", "is_complex", "is_floating_point")
+
+    def __init__(self, numpy_dtype: Any) -> None:
+        self.dtype: np.dtype = np.dtype(numpy_dtype)  # NumPy asks for an attribute of this name.
+        self.is_complex = self.dtype.kind == "c"
+        self.is_floating_point = self.dtype.kind == "f"
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether there are negative numbers."""
+        return self.dtype.kind in "ifc"
+
+    def to_real(self) -> "dtype":
+        """Return the dtype of the parts of a complex number; itself if it is real."""
+        return public_dtype(self.dtype.type(0).real.dtype)
+
+    def to_complex(self) -> "dtype":
+        """Return the complex dtype whose parts have this one."""
+        return public_dtype(np.result_type(self.dtype, np.complex64))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.dtype, name)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is dtype:
+            return self.dtype == other.dtype
+        try:
+            return other is not None and bool(self.dtype == other)
+        except (TypeError, ValueError):  # NumPy reads texts that name no dtype, too
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return dtype_text(self.dtype)
+
+    def __reduce__(self) -> Any:
+        return public_dtype, (self.dtype,)
+
+
 DTYPES: dict[str, np.dtype] = {name: np.dtype(kind) for name, kind in NAMES.items()}
+
+_PUBLIC: dict[np.dtype, dtype] = {
+    numpy_dtype: dtype(numpy_dtype) for numpy_dtype in DTYPES.values()
+}
+
+
+def public_dtype(numpy_dtype: np.dtype) -> dtype:
+    """Return the dtype that stands for one of NumPy's, always the same object.
+
+    >>> public_dtype(np.dtype("float64"))
+    torch.float64
+    """
+    found = _PUBLIC.get(numpy_dtype)
+    if found is None:
+        found = _PUBLIC[numpy_dtype] = dtype(numpy_dtype)
+    return found
+
+
+PUBLIC_DTYPES = {name: public_dtype(numpy_dtype) for name, numpy_dtype in DTYPES.items()}
 
 _current: dict[str, np.dtype] = {"default": DTYPES["float32"]}
 
 
-def get_default_dtype() -> np.dtype:
-    """Return the dtype that Python floats become; float32 unless `set_default_dtype` was called."""
+def default_dtype() -> np.dtype:
+    """Return the dtype that Python floats become, as NumPy's."""
     return _current["default"]
 
 
-def set_default_dtype(dtype: Any) -> None:
+def get_default_dtype() -> dtype:
+    """Return the dtype that Python floats become; float32 unless `set_default_dtype` was called."""
+    return public_dtype(default_dtype())
+
+
+def set_default_dtype(d: Any) -> None:
     """Set the dtype that Python floats become: float16, float32 or float64.
 
     >>> import stagrad
     >>> stagrad.set_default_dtype(stagrad.float64)
     >>> stagrad.tensor([1.0]).dtype
-    dtype('float64')
+    torch.float64
     >>> stagrad.set_default_dtype(stagrad.float32)
     """
-    wanted = np.dtype(dtype)
+    wanted: np.dtype = np.dtype(d)
     if wanted.kind != "f" or wanted.itemsize > 8:
         raise ValueError(
             "set_default_dtype: only floating-point types are supported as the default type, got "
@@ -46,29 +126,31 @@ def set_default_dtype(dtype: Any) -> None:
 
 def complex_default() -> np.dtype:
     """Return the complex dtype whose parts have the default dtype."""
-    is_single = get_default_dtype().itemsize < 8
+    is_single = default_dtype().itemsize < 8
     return DTYPES["complex64" if is_single else "complex128"]
 
 
-def dtype_text(dtype: np.dtype) -> str:
+def dtype_text(numpy_dtype: np.dtype) -> str:
     """Return a dtype as PyTorch prints it.
 
     >>> dtype_text(np.dtype("float64"))
     'torch.float64'
     """
-    return f"torch.{dtype.name}"
+    return f"torch.{numpy_dtype.name}"
 
 
-def read_dtype(dtype: Any) -> np.dtype:
+def read_dtype(given: Any) -> np.dtype:
     """Return the NumPy dtype that an argument means: a dtype, a type, `float`, or None.
 
     Python's `float` means the default dtype, `complex` its complex counterpart.
     """
-    if dtype is float or dtype is None:
-        return get_default_dtype()
-    if dtype is complex:
+    if type(given) is dtype:
+        return given.dtype
+    if given is float or given is None:
+        return default_dtype()
+    if given is complex:
         return complex_default()
-    found: np.dtype = np.dtype(dtype)
+    found: np.dtype = np.dtype(given)
     return found
 
 

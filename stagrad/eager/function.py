@@ -254,12 +254,14 @@ class Function:
         for tensor in context._dirty:
             if tensor._requires_grad and tensor._edge is None:
                 raise RuntimeError(
-                    "a leaf Variable that requires grad is being used in an in-place operation "
-                    f"({cls.__name__})."
+                    "a leaf Variable that requires grad is being used in an in-place operation. "
+                    f"It is {cls.__name__}, which marks it as dirty."
                 )
         outputs = output if isinstance(output, tuple) else (output,)
         context._shapes = [
-            (part.shape, part.dtype) if isinstance(part, tape.tensor_type) else ((), np.float32)
+            (part.shape, part._array.dtype)
+            if isinstance(part, tape.tensor_type)
+            else ((), np.float32)
             for part in outputs
         ]
         results = context.finish(outputs, args)

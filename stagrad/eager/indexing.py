@@ -16,10 +16,13 @@ def getitem(tensor: Any, index: Any) -> Any:
     """Return `tensor[index]`: a view for integers and slices, a copy for arrays and masks."""
     index = _plain_index(index)
     basic = is_basic(index)
-    if not basic and not (is_grad_enabled() and tensor.requires_grad):
-        return tape.make_tensor(np.asarray(tensor._array[index]), None)
-    name = _name(index)
-    return run_operation(name, lambda x: getitem_of_values(x, index), (tensor,), {}, view=True)
+    try:
+        if not basic and not (is_grad_enabled() and tensor.requires_grad):
+            return tape.make_tensor(np.asarray(tensor._array[index]), None)
+        name = _name(index)
+        return run_operation(name, lambda x: getitem_of_values(x, index), (tensor,), {}, view=True)
+    except IndexError as error:
+        raise IndexError(str(error).replace("for axis", "for dimension")) from None
 
 
 def is_basic(index: Any) -> bool:

@@ -48,14 +48,14 @@ def check_writable(target: Any, name: str) -> None:
     if base is None:
         if target._requires_grad and target._edge is None:
             raise RuntimeError(
-                "a leaf Variable that requires grad is being used in an in-place operation "
-                f"({name}). Write under stagrad.no_grad(), or out of place."
+                "a leaf Variable that requires grad is being used in an in-place operation. "
+                f"It is {name}: write under stagrad.no_grad(), or out of place."
             )
         return
     if base._requires_grad and base._edge is None:
         raise RuntimeError(
-            f"a view of a leaf Variable that requires grad is being used in an in-place operation "
-            f"({name}). Write under stagrad.no_grad(), or into a clone()."
+            "a view of a leaf Variable that requires grad is being used in an in-place operation. "
+            f"It is {name}: write under stagrad.no_grad(), or into a clone()."
         )
 
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.eager.functions.products import cross, matmul
+from stagrad.eager.functions.products import matmul
 from stagrad.eager.functions.registry import axes_of, function, returned
 from stagrad.ir import aval_of
+from stagrad.ops.convert import cast
 from stagrad.ops.define import FUNCTIONS, SCIPY
 
 Eigh = returned("linalg_eigh", "eigenvalues", "eigenvectors")
@@ -34,9 +35,6 @@ def _same_name(name: str, implementation: Callable[..., Any], label: str, what: 
 
 inv = _same_name("inv", np.linalg.inv, "LinalgInvExBackward0", "the inverse")
 det = _same_name("det", np.linalg.det, "LinalgDetBackward0", "the determinant")
-eigvals = _same_name(
-    "eigvals", np.linalg.eigvals, "LinalgEigvalsBackward0", "the eigenvalues, complex"
-)
 svdvals = _same_name(
     "svdvals", np.linalg.svdvals, "LinalgSvdBackward0", "the singular values in descending order"
 )
@@ -78,7 +76,18 @@ def eigvalsh(A: Any, UPLO: str = "L") -> Any:
 @linear("LinalgEigBackward0")
 def eig(A: Any) -> Any:
     """Return eigenvalues and eigenvectors, complex."""
-    return Eig(*np.linalg.eig(A))
+    return Eig(*map(_as_complex, np.linalg.eig(A)))
+
+
+@linear("LinalgEigBackward0")
+def eigvals(A: Any) -> Any:
+    """Return the eigenvalues, complex."""
+    return _as_complex(np.linalg.eigvals(A))
+
+
+def _as_complex(value: Any) -> Any:
+    """Return a value as complex: NumPy's are real where all of them happen to be."""
+    return cast(value, np.result_type(aval_of(value).dtype, np.complex64), copy=False)
 
 
 @linear("LinalgSvdBackward0")
@@ -202,7 +211,14 @@ def norm(
 @linear("LinalgVecdotBackward0")
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     """Return sums of products along an axis, the first operand conjugated."""
-    return FUNCTIONS[np.linalg.vecdot](x, y, axis=dim)
+    dtype = np.result_type(aval_of(x).dtype, aval_of(y).dtype)
+    return cast(FUNCTIONS[np.linalg.vecdot](x, y, axis=dim), dtype, copy=False)
+
+
+@linear("LinalgCrossBackward0")
+def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
+    """Return the cross products of vectors along an axis of extent three."""
+    return np.cross(input, other, axis=dim)
 
 
 @linear("LinalgTensorinvBackward0")
@@ -250,9 +266,14 @@ def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
     return solved(np.conjugate(np.matrix_transpose(lower)), half, lower=False)
 
 
+matrix_transpose, outer = np.linalg.matrix_transpose, np.linalg.outer
+tensordot, trace = np.linalg.tensordot, np.linalg.trace
+"""What the array API standard has here and PyTorch has not; NumPy's take tensors."""
+
 __all__ = [
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
-    "lstsq", "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot",
-    "norm", "pinv", "qr", "slogdet", "solve", "solve_triangular", "svd", "svdvals", "tensorinv",
-    "tensorsolve", "vander", "vecdot", "vector_norm",
+    "lstsq", "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank",
+    "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr", "slogdet", "solve",
+    "solve_triangular", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace",
+    "vander", "vecdot", "vector_norm",
 ]  # fmt: skip

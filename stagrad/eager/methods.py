@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.eager import creation, random
+from stagrad.eager import creation, limits, random, standard
 from stagrad.eager.define import operation
 from stagrad.eager.device import CPU, check_device, device
-from stagrad.eager.dtypes import DTYPES, Size
+from stagrad.eager.dtypes import DTYPES, Size, read_dtype
 from stagrad.eager.functions.registry import METHODS, NAMES, in_place_form
 from stagrad.eager.tape import make_tensor
 from stagrad.eager.tensor import Tensor
@@ -36,16 +36,10 @@ def to(self: Any, *args: Any, dtype: Any = None, copy: bool = False, **kwargs: A
             check_device(argument)
         elif argument is not None and not isinstance(argument, bool):
             dtype = argument
-    wanted = self._array.dtype if dtype is None else _dtype(dtype)
+    wanted = self._array.dtype if dtype is None else read_dtype(dtype)
     if wanted == self._array.dtype:
         return self.clone() if copy else self
     return _converted(self, wanted)
-
-
-def _dtype(dtype: Any) -> np.dtype:
-    from stagrad.eager.dtypes import read_dtype
-
-    return read_dtype(dtype)
 
 
 def type_(self: Any, dtype: Any = None) -> Any:
@@ -144,6 +138,11 @@ def contiguous(self: Any, memory_format: Any = None) -> Any:
     return self if is_contiguous(self) else self.clone()
 
 
+def _is_view(self: Any) -> bool:
+    """Say whether the tensor shows the memory of another, of which it is a recorded view."""
+    return self._base is not None
+
+
 def is_floating_point(self: Any) -> bool:
     """Say whether the elements are floats."""
     return bool(self._array.dtype.kind == "f")
@@ -219,10 +218,15 @@ def _copy(self: Any) -> Any:
     return made
 
 
-def _dlpack(self: Any, **kwargs: Any) -> Any:
+def _dlpack(
+    self: Any, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
+    copy: bool | None = None,
+) -> Any:  # fmt: skip
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-    return self._array.__dlpack__(**kwargs)
+    return self._array.__dlpack__(
+        stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+    )
 
 
 def _dlpack_device(self: Any) -> Any:
@@ -230,7 +234,7 @@ def _dlpack_device(self: Any) -> Any:
 
 
 def _format(self: Any, specification: str) -> str:
-    if self._array.ndim == 0 and not self.requires_grad:
+    if self._array.ndim == 0:
         return format(self._array.item(), specification)
     return object.__format__(self, specification) if specification else str(self)
 
@@ -247,32 +251,6 @@ def _iterate(self: Any) -> Any:
     return iter(self.unbind(0))
 
 
-def finfo(dtype: Any = None) -> np.finfo[Any]:
-    """Return the limits of a floating-point dtype."""
-    return np.finfo(_dtype(dtype))
-
-
-def iinfo(dtype: Any) -> np.iinfo[Any]:
-    """Return the limits of an integer dtype."""
-    return np.iinfo(np.dtype(dtype))
-
-
-def result_type(tensor1: Any, tensor2: Any) -> np.dtype:
-    """Return the dtype of operations on two tensors or numbers."""
-    operands = [x._array if isinstance(x, Tensor) else x for x in (tensor1, tensor2)]
-    return np.dtype(np.result_type(*operands))
-
-
-def promote_types(type1: Any, type2: Any) -> np.dtype:
-    """Return the dtype of operations on tensors of two dtypes."""
-    return np.promote_types(type1, type2)
-
-
-def can_cast(from_: Any, to: Any) -> bool:
-    """Say whether a dtype may be converted to another without changing its kind downwards."""
-    return bool(np.can_cast(from_, to, "same_kind"))
-
-
 _CREATION: tuple[Callable[..., Any], ...] = (
     creation.tensor, creation.as_tensor, creation.from_numpy, creation.from_dlpack,
     creation.frombuffer, creation.zeros, creation.ones, creation.full, creation.eye,
@@ -283,14 +261,16 @@ _CREATION: tuple[Callable[..., Any], ...] = (
 )  # fmt: skip
 _METHODS: tuple[Callable[..., Any], ...] = (
     to, type_as, cpu, cuda, size, dim, numel, element_size, stride, data_ptr, is_contiguous,
-    contiguous, is_floating_point, is_complex, is_signed, copy_, fill_, zero_, fill_diagonal_,
+    contiguous, _is_view, is_floating_point, is_complex, is_signed, copy_, fill_, zero_,
+    fill_diagonal_,
     *creation.NEW_METHODS, *random.FILLING_METHODS,
 )  # fmt: skip
 _SPECIAL: dict[str, Any] = {
     "type": type_, "ndimension": dim, "nelement": numel, "new_empty": creation.new_empty,
     "__reduce_ex__": lambda self, protocol: _reduce(self), "__deepcopy__": _deepcopy,
     "__copy__": _copy, "__dlpack__": _dlpack, "__dlpack_device__": _dlpack_device,
-    "__format__": _format, "__len__": _len, "__iter__": _iterate,
+    "__array_namespace__": standard.namespace_of,
+    "to_device": standard.to_device, "__format__": _format, "__len__": _len, "__iter__": _iterate,
     "device": property(lambda self: CPU), "is_cuda": False,
     "shape": property(lambda self: Size(self._array.shape)),
     "T": property(lambda self: METHODS["permute"](self, tuple(range(self._array.ndim))[::-1])),
@@ -304,8 +284,8 @@ _SPECIAL: dict[str, Any] = {
 
 
 _QUESTIONS: tuple[Callable[..., Any], ...] = (
-    is_tensor, numel, is_floating_point, is_complex, finfo, iinfo, result_type, promote_types,
-    can_cast,
+    is_tensor, numel, is_floating_point, is_complex, limits.finfo, limits.iinfo,
+    limits.result_type, limits.promote_types, limits.can_cast,
 )  # fmt: skip
 _ALSO_NAMES = (
     "batch_norm", "bilinear", "celu", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
@@ -323,6 +303,10 @@ def install(functional: Any) -> None:
     for name, dtype in _CONVERSIONS.items():
         METHODS[name] = _conversion(name, dtype)
     NAMES.update(empty=creation.empty, empty_like=creation.empty_like, asarray=creation.asarray)
+    for name, value in standard.NAMESPACE.items():
+        if name not in ("fft", "linalg"):  # modules of PyTorch's names
+            NAMES.setdefault(name, value)
+    NAMES["array_api"] = standard.array_api
     NAMES.update(e=math.e, pi=math.pi, inf=math.inf, nan=math.nan, newaxis=None)
     METHODS.update(bernoulli=random.bernoulli, multinomial=random.multinomial)
     for function in (*_CREATION, *_QUESTIONS):

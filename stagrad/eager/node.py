@@ -84,7 +84,9 @@ Edge = tuple[Node, int]
 def freed_error(node: Node) -> RuntimeError:
     """Return the error for running a node a second time."""
     return RuntimeError(
-        f"Trying to backward through the graph a second time: {node.label} was freed by the first "
-        "pass, together with the values it had saved. Pass retain_graph=True to backward() or "
-        "autograd.grad() the first time if you need to backward through the graph again."
+        "Trying to backward through the graph a second time (or directly access saved tensors "
+        "after they have already been freed). Saved intermediate values of the graph are freed "
+        "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
+        "backward through the graph a second time or if you need to access saved tensors after "
+        f"calling backward. This node is {node.label}."
     )

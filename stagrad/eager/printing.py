@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.eager.dtypes import dtype_text, get_default_dtype
+from stagrad.eager.dtypes import default_dtype, dtype_text
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def tensor_text(tensor: Any) -> str:
     options, array = _current["options"], tensor._array
     opening = "tensor("
     suffixes = []
-    default = get_default_dtype()
+    default = default_dtype()
     if not array.size:
         numbers = "[]"
         if array.ndim != 1:

@@ -9,6 +9,7 @@ import numpy as np
 from stagrad.eager import tape
 from stagrad.eager.conversion import Conversions
 from stagrad.eager.direct import direct
+from stagrad.eager.dtypes import public_dtype
 from stagrad.eager.hooks import Hooks, RemovableHandle, add_hook
 from stagrad.eager.inplace import update, write
 from stagrad.eager.leaf import AccumulateGrad
@@ -63,9 +64,9 @@ class Tensor(Conversions, Operators):
         return self._array.shape
 
     @property
-    def dtype(self) -> np.dtype:
-        """NumPy dtype."""
-        return self._array.dtype
+    def dtype(self) -> Any:
+        """Type of the elements."""
+        return public_dtype(self._array.dtype)
 
     @property
     def ndim(self) -> int:

@@ -21,7 +21,8 @@ def test_the_result_hangs_on_one_node():
     x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
     z = wave(x, y)
     assert z.grad_fn.name() == "CompiledBackward0"
-    assert [node.name() for node, _ in z.grad_fn.next_functions] == ["AccumulateGrad"] * 2
+    names = [node.name() for node, _ in z.grad_fn.next_functions]
+    assert names == ["torch::autograd::AccumulateGrad"] * 2
     z.sum().backward()
     assert np.allclose(x.grad.numpy(), np.cos([1, 2]) * [3, 4])
     assert np.allclose(y.grad.numpy(), np.sin([1, 2]))

@@ -21,7 +21,7 @@ FAMILIES = (
 )  # fmt: skip
 """Importing a family enters its functions."""
 
-NAMES |= {name: getattr(linalg, name) for name in ("det", "slogdet", "matrix_exp", "pinv")}
+NAMES |= {name: getattr(linalg, name) for name in ("det", "matrix_exp", "pinv")}
 NAMES["inverse"] = linalg.inv
 
 

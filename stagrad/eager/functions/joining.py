@@ -18,9 +18,11 @@ def _listed(tensors: Any, name: str) -> list[Any]:
 
 
 @function("CatBackward0", method=False)
-def cat(tensors: Any, dim: int = 0) -> Any:
-    """Return tensors joined along an axis they have."""
+def cat(tensors: Any, dim: int | None = 0) -> Any:
+    """Return tensors joined along an axis they have; all their elements in a row for None."""
     listed = _listed(tensors, "torch.cat(): expected a non-empty list of Tensors;")
+    if dim is None:
+        return np.concatenate(listed, axis=None)
     # PyTorch skips empty vectors whatever the others' shapes are.
     filled = [t for t in listed if aval_of(t).shape != (0,)] or listed[:1]
     shapes = [list(aval_of(t).shape) for t in filled]

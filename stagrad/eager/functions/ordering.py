@@ -53,7 +53,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     indices=tensor([1, 0]))
     """
     if dim is None:
-        return np.max(input)
+        return np.max(input, keepdims=keepdim)
     if hasattr(dim, "ndim"):
         return np.maximum(input, dim)
     return Max(*_extreme(input, dim, keepdim, True))
@@ -63,7 +63,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 def min(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the smallest element; along `dim` values and indices; or the smaller of two."""
     if dim is None:
-        return np.min(input)
+        return np.min(input, keepdims=keepdim)
     if hasattr(dim, "ndim"):
         return np.minimum(input, dim)
     return Min(*_extreme(input, dim, keepdim, False))

@@ -54,9 +54,9 @@ def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
 
 
 @function("TakeBackward0")
-def take(input: Any, index: Any) -> Any:
-    """Return the elements at indices of all elements in a row."""
-    return np.take(input, numbers(index))
+def take(input: Any, index: Any, *, axis: int | None = None) -> Any:
+    """Return the elements at indices, of all elements in a row or along an axis."""
+    return np.take(input, numbers(index), axis=axis)
 
 
 @function("IndexSelectBackward0")

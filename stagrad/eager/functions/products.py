@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.eager.functions.registry import alias, function, numbers
+from stagrad.eager.functions.registry import alias, function, numbers, returned
 from stagrad.ir import aval_of
+
+Slogdet = returned("slogdet", "sign", "logabsdet")
 
 
 def _ndims(*operands: Any) -> tuple[int, ...]:
@@ -214,3 +216,9 @@ def pdist(input: Any, p: float = 2.0) -> Any:
 def chain_matmul(*matrices: Any) -> Any:
     """Return the product of several matrices."""
     return np.linalg.multi_dot(list(matrices))
+
+
+@function("LinalgSlogdetBackward0")
+def slogdet(input: Any) -> Any:
+    """Return the sign of the determinant and the logarithm of its size."""
+    return Slogdet(*np.linalg.slogdet(input))

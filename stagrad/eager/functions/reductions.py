@@ -153,9 +153,10 @@ def any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 @function("CountNonzeroBackward0")
-def count_nonzero(input: Any, dim: Any = None) -> Any:
+def count_nonzero(input: Any, dim: Any = None, *, keepdim: bool = False) -> Any:
     """Return how many elements are not zero."""
-    return np.asarray(np.count_nonzero(numbers(input), axis=axes_of(dim, input)))
+    axes = axes_of(dim, input)
+    return np.asarray(np.count_nonzero(numbers(input), axis=axes, keepdims=keepdim))
 
 
 @function("LogsumexpBackward0")

@@ -1,6 +1,7 @@
 """How a function of PyTorch's enters: its body, its public name, its methods, its node's name."""
 
 import functools
+import inspect
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -21,7 +22,12 @@ NAMES: dict[str, Any] = {}
 METHODS: dict[str, Callable[..., Any]] = {}
 """The methods of Tensor."""
 
-_SPELLINGS = {"axis": "dim", "axes": "dim", "keepdims": "keepdim"}
+_SPELLINGS = {
+    "axis": ("dim", "dims"),
+    "axes": ("dim", "dims"),
+    "keepdims": ("keepdim",),
+    "k": ("diagonal",),
+}
 
 
 def function(
@@ -44,21 +50,50 @@ def function(
     def decorate(body: Body) -> Body:
         run = operation(label, view=view)(body if view or constant else _recorded(body))
 
+        spellings = _spellings(body)
+
         @functools.wraps(body)
         def public(*args: Any, **kwargs: Any) -> Any:
             if not kwargs:
                 return run(*args)
             out = kwargs.pop("out", None)
-            for given, meant in _SPELLINGS.items():
+            for given, meant in spellings.items():
                 if given in kwargs:
                     kwargs[meant] = kwargs.pop(given)
             result = run(*args, **kwargs)
             return result if out is None else write_out(out, result)
 
+        public.__signature__ = _signature(body, spellings)  # type: ignore[attr-defined]
         enter(public, method=method, in_place=in_place, module=module)
         return public  # type: ignore[return-value]
 
     return decorate
+
+
+def _spellings(body: Callable[..., Any]) -> dict[str, str]:
+    """Return NumPy's names of a function's arguments, each with PyTorch's."""
+    names = inspect.signature(body).parameters
+    return {
+        given: meant
+        for given, known in _SPELLINGS.items()
+        for meant in known
+        if meant in names and given not in names
+    }
+
+
+def _signature(body: Callable[..., Any], spellings: dict[str, str]) -> inspect.Signature:
+    """Return the signature with the other spellings of its arguments."""
+    signature = inspect.signature(body)
+    listed = list(signature.parameters.values())
+    others = [
+        listed_one.replace(name=given, kind=inspect.Parameter.KEYWORD_ONLY)
+        for given, meant in spellings.items()
+        for listed_one in listed
+        if listed_one.name == meant
+    ]
+    is_open = bool(listed) and listed[-1].kind is inspect.Parameter.VAR_KEYWORD
+    place = len(listed) - 1 if is_open else len(listed)
+    return signature.replace(parameters=[*listed[:place], *others, *listed[place:]])
 
 
 def _recorded(body: Body) -> Body:

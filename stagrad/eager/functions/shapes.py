@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from stagrad.eager.define import operation
+from stagrad.eager.dtypes import dtype, read_dtype
 from stagrad.eager.functions.registry import alias, enter, function, integers, numbers
 from stagrad.ir import aval_of, bind
 from stagrad.ops.movement import reshape_p
@@ -53,8 +54,8 @@ def view(input: Any, *shape: Any) -> Any:
 
     Raises RuntimeError where the elements do not lie so in memory that they could be seen that way.
     """
-    if len(shape) == 1 and isinstance(shape[0], np.dtype | type):
-        return _viewed_as(input, np.dtype(shape[0]))
+    if len(shape) == 1 and isinstance(shape[0], dtype | np.dtype | type):
+        return _viewed_as(input, read_dtype(shape[0]))
     wanted = _filled(input, integers(shape))
     array = numbers(input)
     if not np.shares_memory(array.reshape(wanted), array) and array.size:
@@ -285,8 +286,9 @@ def repeat_interleave(input: Any, repeats: Any, dim: Any = None, *, output_size:
 
 @function("FlipBackward0")
 def flip(input: Any, *dims: Any, **kwargs: Any) -> Any:
-    """Return a copy with the order of elements reversed along axes."""
-    return np.copy(np.flip(input, integers(dims or (kwargs["dims"],))))
+    """Return a copy with the order of elements reversed along axes, by default all."""
+    axes = dims or (kwargs.get("dims"),)
+    return np.copy(np.flip(input, None if axes == (None,) else integers(axes)))
 
 
 @function("FlipBackward0")

@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.cases import adbench, gradbench, opinfo
 from tests.cases.library import Library
 from tests.cases.outside import (
+    array_api,
     autograd_tests,
     jax_indexing,
     more_garbow_hillstrom,
@@ -46,7 +47,7 @@ class Suite:
     run: Callable[[Library, Path | None], Iterator[Outcome]]
     required: float  # the share that must pass; none: the suite is for information
     repository: str = ""  # on GitHub, the owner's name first; the tree is named as the repository
-    package: str = ""  # that must be installed, where no tree is needed
+    package: str = ""  # that must be installed
 
     def tree(self, trees: Path | None) -> Path | None:
         """Return the folder of the suite's tree below `trees`."""
@@ -72,5 +73,11 @@ SUITES = {
     "scipy-least-squares": Suite(scipy_problems.run_least_squares, 5 / 7, "scipy/scipy"),
     "statsmodels": Suite(statsmodels_likelihoods.run, 1.0, package="statsmodels"),
     "posteriors": Suite(posteriors.run, 1.0, "stan-dev/posteriordb"),
-    "torch-programs": Suite(torch_programs.run, 0.0, "jcjohnson/pytorch-examples"),
+    "torch-programs": Suite(torch_programs.run, 1.0, "jcjohnson/pytorch-examples"),
+    "array-api": Suite(
+        array_api.suite_of("stagrad.array_api"), 0.97, "data-apis/array-api-tests", "ndindex"
+    ),
+    "array-api-torch-names": Suite(
+        array_api.suite_of("stagrad"), 0.93, "data-apis/array-api-tests", "ndindex"
+    ),
 }
