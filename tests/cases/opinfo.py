@@ -32,6 +32,7 @@ class Sample:
     ):
         self.number = number
         self.operator = record["op"]
+        self.call = operator["call"]  # in PyTorch
         self.has_spelling = record["np"]
         self.is_smooth = record.get("smooth", True)
         self.tolerance = operator.get("tol", 1e-9)
@@ -69,26 +70,30 @@ class Sample:
         """Tell whether arrays are recorded under `what`."""
         return what in self._record
 
-    def outputs(self, spelling, np, leaves) -> list[Any]:
-        """Return the outputs for these leaves, in the form in which they are recorded."""
-        arguments = self._decoded(self._record["args"], lambda position, _: leaves[position])
-        keywords = {
-            name: self._decoded(tree, lambda position, _: leaves[position])
-            for name, tree in self._record.get("kwargs", {}).items()
-        }
+    def outputs(self, spelling, np, leaves, constant=lambda array: array) -> list[Any]:
+        """Return the outputs for these leaves, in the form in which they are recorded.
+
+        `constant` makes an argument of an array that is not differentiated.
+        """
+
+        def decoded(tree):
+            return self._decoded(tree, lambda position, _: leaves[position], constant)
+
+        arguments = decoded(self._record["args"])
+        keywords = {name: decoded(tree) for name, tree in self._record.get("kwargs", {}).items()}
         if self._details.get("pre") == "sym":
             arguments[0] = (arguments[0] + np.swapaxes(arguments[0], -1, -2)) / 2
         outputs = list(_flat(spelling(*arguments, **keywords)))
         return _POSTPROCESSING[self._details.get("post")](np, outputs)
 
-    def _decoded(self, tree, leaf) -> Any:
+    def _decoded(self, tree, leaf, constant=lambda array: array) -> Any:
         match tree:
             case {"T": key, "d": position}:
                 return leaf(position, self._array(key))
             case {"T": key}:
-                return self._array(key)
+                return constant(self._array(key))
             case {"tuple": items}:
-                return tuple(self._decoded(item, leaf) for item in items)
+                return tuple(self._decoded(item, leaf, constant) for item in items)
             case {"slice": bounds}:
                 return slice(*bounds)
             case {"ellipsis": _}:
@@ -96,7 +101,7 @@ class Sample:
             case {"f": text}:
                 return float(text)
             case list():
-                return [self._decoded(item, leaf) for item in tree]
+                return [self._decoded(item, leaf, constant) for item in tree]
         return tree
 
     def spelling(self, library: Library) -> Any:
