@@ -32,6 +32,12 @@ def test_digits_mlp(numbers):
     assert accuracy > 0.9
 
 
+def test_digits_cnn(numbers):
+    accuracy, epochs, _ = numbers("digits_cnn")
+    assert epochs == 4
+    assert accuracy > 0.9
+
+
 def test_logistic_regression(numbers):
     likelihood, steps, difference = numbers("logistic_regression")
     assert likelihood == pytest.approx(-145.5617, abs=1e-3)
