@@ -36,6 +36,12 @@ DUMP = Variable("STAGRAD_DUMP", str, "", "Folder that receives every stage of ev
 VERIFY = Variable(
     "STAGRAD_VERIFY", _switch, False, "Check every compiled call against the interpreter."
 )
+BACKEND = Variable(
+    "STAGRAD_BACKEND",
+    str,
+    "numpy",
+    "What programs are compiled to: auto, c or numpy; auto is c where there is a compiler.",
+)
 NO_COLOR = Variable("NO_COLOR", bool, False, "Non-empty: the dump tool prints without colours.")
 CC = Variable("CC", str, "", "The C compiler to use, with arguments if it needs any.")
 CFLAGS = Variable("STAGRAD_CFLAGS", str, "", "Flags added after stagrad's own for the C compiler.")
@@ -45,7 +51,7 @@ OMP_NUM_THREADS = Variable(
     "OMP_NUM_THREADS", str, "", "The same, where STAGRAD_NUM_THREADS is not set."
 )
 
-VARIABLES = (DUMP, VERIFY, NO_COLOR, CC, CFLAGS, CACHE, NUM_THREADS, OMP_NUM_THREADS)
+VARIABLES = (DUMP, VERIFY, BACKEND, NO_COLOR, CC, CFLAGS, CACHE, NUM_THREADS, OMP_NUM_THREADS)
 
 
 def usable_cores() -> int:

@@ -98,7 +98,7 @@ class _File:
         self.program = program
         self.names = Names(_checks())
         self.inner = self.names.take(f"_{target.label}")
-        self.code = lower_program(program, self.inner).source
+        self.code = lower_program(program, self.inner, backend="numpy").source
         clash = re.search(rf"^(def )?{target.label}\b", self.code, re.MULTILINE)
         self.name = self.names.take(f"{target.label}_exported" if clash else target.label)
         self.parameters: list[str] = []

@@ -46,6 +46,7 @@ class CompiledFunction:
         *,
         parameters: Parameters,
         verify: bool = False,
+        backend: str = "auto",
         prefix: str = "",
     ) -> None:
         functools.update_wrapper(self, function, updated=())
@@ -53,6 +54,7 @@ class CompiledFunction:
         self._build = build
         self._parameters = parameters
         self._verify = verify
+        self._backend = backend
         self._prefix = prefix
         self._label = emitted_name(parameters.function_name, prefix)
         self._entries: dict[Any, _Entry] = {}
@@ -131,6 +133,7 @@ class CompiledFunction:
             self._build,
             parameters=Parameters(method),
             verify=self._verify,
+            backend=self._backend,
             prefix=self._prefix,
         )
 
@@ -140,7 +143,10 @@ class CompiledFunction:
         Arguments are arrays and numbers, or avals such as `stagrad.aval("f64[20000,100]")`.
         """
         program, _, _ = self._program(self._signature(args, kwargs))
-        return lower_program(program, self._label, verify=self._verify)
+        return self._lowered(program)
+
+    def _lowered(self, program: Program) -> Lowered:
+        return lower_program(program, self._label, verify=self._verify, backend=self._backend)
 
     def program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Program, Signature]:
         """Return the program for arguments like these, and how they are traced."""
@@ -203,7 +209,7 @@ class CompiledFunction:
 
     def _executable(self, program: Program, traced: Traced, signature: Signature) -> Run:
         """Return what computes the outputs of a program's graph from its inputs."""
-        return lower_program(program, self._label, verify=self._verify).compile()
+        return self._lowered(program).compile()
 
     def _call_traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Add this function's program to the one being traced."""

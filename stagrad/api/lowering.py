@@ -1,21 +1,26 @@
 """Lowering: a program through every stage, with each stage open to inspection."""
 
 import functools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from stagrad.api.backend import chosen_backend, warn_once
 from stagrad.api.dump import Dump, start_dump
 from stagrad.api.program import Program
-from stagrad.codegen import emit_numpy
-from stagrad.config import VERIFY
+from stagrad.codegen import emit_c, emit_numpy
+from stagrad.config import BACKEND, VERIFY
+from stagrad.errors import CompilerError
 from stagrad.ir import Graph
 from stagrad.ir.kernel import Schedule
 from stagrad.ir.kernel_info import KernelInfo, kernel_infos
-from stagrad.passes import PIPELINE, Lowering, lower
+from stagrad.ir.native import NativeProgram
+from stagrad.passes import PIPELINE, Lowering, lower, native_schedule
 from stagrad.passes.recognize import recognize
 from stagrad.passes.reverse import reverse
 from stagrad.passes.schedule import schedule
 from stagrad.runtime import Subject, load, verified
+from stagrad.runtime.native import load_native
 
 
 class Lowered:
@@ -25,13 +30,15 @@ class Lowered:
     - stages: name → graph as traced (`trace`) and after each pass, `recognize` and `reverse` first.
     - schedule: kernels, library calls and the memory plan.
     - kernels: what each of them costs.
-    - source: the emitted module's text.
+    - backend: the target, "c" or "numpy".
+    - source: the emitted program's text.
     """
 
-    def __init__(self, program: Program, label: str, *, verify: bool) -> None:
+    def __init__(self, program: Program, label: str, *, verify: bool, backend: str) -> None:
         self.program = program
         self.label = label
         self._verify = verify
+        self._asked = backend
 
     @property
     def graph(self) -> Graph:
@@ -45,11 +52,12 @@ class Lowered:
     @functools.cached_property
     def _lowering(self) -> Lowering:
         dump = self._dump
+        native = self.backend == "c"
         if dump is None:
-            return lower(self.graph)
+            return lower(self.graph, native=native)
         for name, graph in self._made():
             dump.graph(name, graph)
-        lowering = lower(self.graph, observer=dump.graph)
+        lowering = lower(self.graph, observer=dump.graph, native=native)
         dump.text("schedule", str(lowering.schedule))
         return lowering
 
@@ -78,17 +86,44 @@ class Lowered:
         return kernel_infos(self.schedule)
 
     @functools.cached_property
+    def backend(self) -> str:
+        """The target of the program, "c" or "numpy"."""
+        return chosen_backend(self._asked, self.graph)
+
+    @functools.cached_property
     def source(self) -> str:
-        """The text of the emitted module."""
-        text = emit_numpy(self.schedule, self.label)
+        """The text of the emitted program."""
+        text = self._native.text if self.backend == "c" else emit_numpy(self.schedule, self.label)
         if self._dump is not None:
-            self._dump.text("source", text, ".py")
+            self._dump.text("source", text, ".c" if self.backend == "c" else ".py")
         return text
+
+    @functools.cached_property
+    def _native(self) -> NativeProgram:
+        return emit_c(self.schedule, c_name(self.label))
 
     def compile(self) -> Callable[..., Sequence[Any]]:
         """Return the executable: the graph's inputs in order, a tuple of its outputs back."""
-        run = load(self.source, self.label)
+        run = self._loaded()
         return verified(self._subject(run)) if self._verify or VERIFY.value() else run
+
+    def _loaded(self) -> Callable[..., Sequence[Any]]:
+        text = self.source
+        if self.backend != "c":
+            return load(text, self.label)
+        try:
+            return load_native(self._native)
+        except CompilerError as error:
+            if self._asked == "c" or BACKEND.value() == "c":
+                raise
+            warn_once(f"the C compiler failed, so stagrad compiles to NumPy: {error}")
+            return load(emit_numpy(schedule(self._lowering.graph), self.label), self.label)
+
+    def _build(self, graph: Graph) -> Callable[..., Sequence[Any]]:
+        """Return a graph compiled to the same target, without any pass."""
+        if self.backend == "c":
+            return load_native(emit_c(native_schedule(graph), c_name(self.label)))
+        return load(emit_numpy(schedule(graph), self.label), self.label)
 
     def _subject(self, run: Callable[..., Sequence[Any]]) -> Subject:
         """Return the executable with what is needed to check its calls."""
@@ -97,12 +132,19 @@ class Lowered:
             graph=self.graph,
             run=run,
             passes=dict(PIPELINE),
-            build=lambda graph: load(emit_numpy(schedule(graph), self.label), self.label),
+            build=self._build,
             primal=None if traced is None else recognize(traced),
             differentiate=reverse,
         )
 
 
-def lower_program(program: Program, label: str, *, verify: bool = False) -> Lowered:
+def c_name(label: str) -> str:
+    """Return the name of a program's C function, which no function of C bears."""
+    return f"program_{re.sub('[^a-zA-Z0-9_]', '_', label)}"
+
+
+def lower_program(
+    program: Program, label: str, *, verify: bool = False, backend: str = "auto"
+) -> Lowered:
     """Return the lowering of a program."""
-    return Lowered(program, label, verify=verify)
+    return Lowered(program, label, verify=verify, backend=backend)

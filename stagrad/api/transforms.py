@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from stagrad.api.backend import checked_backend
 from stagrad.api.differentiate import gradient_builder
 from stagrad.api.function import CompiledFunction
 from stagrad.api.program import Program, primal_program
 from stagrad.api.signature import Parameters, Signature
 from stagrad.ir import Aval, parse_aval
 from stagrad.trace import Traced, current_trace, flatten
-
-BACKENDS = ("auto", "numpy")
 
 
 def aval(text: str) -> Aval:
@@ -54,7 +53,8 @@ def compile(
     The function is traced at its first call with given shapes and dtypes and runs as emitted code
     from then on. Arguments are trees of arrays and numbers; results come back as NumPy arrays.
 
-    - backend: "auto" or "numpy".
+    - backend: "auto", "c" or "numpy"; "auto" is C where there is a compiler, and NumPy otherwise
+      (or what the environment variable STAGRAD_BACKEND says).
     - static_argnums, static_argnames: arguments fixed at trace time; a new value is a new program.
       bool, str, None and other hashable objects are static by themselves, and so is an int where
       the function needs it as a Python number.
@@ -73,13 +73,14 @@ def compile(
     >>> float(norm(np.array([3.0, 4.0])))
     5.0
     """
-    if backend not in BACKENDS:
-        raise ValueError(f"compile: backend={backend!r}; choose one of {', '.join(BACKENDS)}")
+    checked_backend(backend)
 
     def wrap(function: Callable[..., Any]) -> CompiledFunction:
         _require_callable(function, "compile")
         parameters = Parameters(function, static_argnums, static_argnames)
-        return _Compiled(function, _build_primal, parameters=parameters, verify=verify)
+        return _Compiled(
+            function, _build_primal, parameters=parameters, verify=verify, backend=backend
+        )
 
     return wrap if function is None else wrap(function)
 

@@ -1,12 +1,11 @@
 """The lines of an emitted function, with short single-use values written where they are used."""
 
-import linecache
-import os
 import textwrap
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from stagrad.codegen.comments import comment
 from stagrad.codegen.expression import Text
 from stagrad.ir import Node
 from stagrad.ir.text import GENERATED
@@ -16,7 +15,6 @@ INLINE_WIDTH = 56
 
 COMMENT_COLUMN = 52
 LINE_WIDTH = 96
-COMMENT_WIDTH = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Body:
         pending = self._pending.pop(name, None)
         if pending is None:
             return Text(name)
-        if whole or _comment(pending.node) != _comment(reader):
+        if whole or comment(pending.node) != comment(reader):
             self.statement(f"{name} = {pending.text.text}", pending.node)
             return Text(name)
         self._inlined.add(name)
@@ -67,7 +65,7 @@ class Body:
 
     def statement(self, text: str, node: Node | None) -> None:
         """Add a line."""
-        self.lines.append((text, _comment(node)))
+        self.lines.append((text, comment(node)))
 
     def flush(self) -> None:
         """Write every waiting value now: what they read is about to change."""
@@ -79,29 +77,13 @@ class Body:
         """Return the lines, with the user's source beside the first line that came from it."""
         rendered = []
         last = ""
-        for text, comment in self.lines:
+        for text, note in self.lines:
             line = indent + text
-            if comment and comment != last:
-                line = f"{line:<{COMMENT_COLUMN}}  # {comment}"
-            last = comment or last
+            if note and note != last:
+                line = f"{line:<{COMMENT_COLUMN}}  # {note}"
+            last = note or last
             rendered.append(line)
         return rendered
-
-
-def _comment(node: Node | None) -> str:
-    """Return the line of the user's program that a value comes from or differentiates."""
-    prefix = ""
-    while node is not None and node.source is None:
-        node = node.primal
-        prefix = "backward of "
-    if node is None or node.source is None:
-        return ""
-    source = node.source
-    where = f"{os.path.basename(source.file)}:{source.line}"
-    line = " ".join(linecache.getline(source.file, source.line).split())
-    if len(line) > COMMENT_WIDTH:
-        line = f"{line[:COMMENT_WIDTH]}…"
-    return f"{prefix}{where}" if prefix or not line else f"{where}  {line}"
 
 
 def heading(name: str, parameters: Iterable[str]) -> str:

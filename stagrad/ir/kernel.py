@@ -8,6 +8,7 @@ buffer, or all of it in another order; `Copy` and `Fill` fill a fresh buffer.
 import enum
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from stagrad.ir.graph import Node
 from stagrad.ir.index import Along, Index
 from stagrad.ir.literal import Literal
 from stagrad.ir.primitive import Params, Primitive
+
+if TYPE_CHECKING:
+    from stagrad.ir.nest import Nest
 
 
 class Role(enum.Enum):
@@ -147,7 +151,8 @@ class Kernel:
     `cols` are the inner axes, swept once for every chain of reductions over them that other
     statements read; the remaining axes are the rows, whose points do not depend on each other.
     With `chunks`, the work is done in pieces, each with partial results of its own for reductions
-    over the axis that is cut.
+    over the axis that is cut. Compiled targets print the `nest`. The extents of `open_axes` are no
+    part of any text, however small.
     """
 
     name: str
@@ -155,6 +160,8 @@ class Kernel:
     cols: tuple[int, ...]
     statements: tuple[Statement, ...]
     chunks: Chunks | None = None
+    nest: "Nest | None" = None
+    open_axes: frozenset[int] = frozenset()
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -258,5 +265,6 @@ def reads(step: Step) -> tuple[Buffer, ...]:
 def writes(step: Step) -> tuple[Buffer, ...]:
     """Return the buffers a step fills."""
     if isinstance(step, Kernel):
-        return tuple(store.buffer for store in step.stores)
+        scratch = () if step.nest is None else step.nest.scratch
+        return (*(store.buffer for store in step.stores), *scratch)
     return step.results if isinstance(step, LibraryCall) else (step.result,)

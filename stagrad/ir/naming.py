@@ -9,6 +9,23 @@ from stagrad.ir.graph import Node
 from stagrad.ir.leaves import constant_p, input_p
 
 MODULES = frozenset({"np", "xp", "special", "linalg"})
+C_WORDS = """
+    auto break case char const continue default do double else enum extern float for goto if
+    inline int long register restrict return short signed sizeof static struct switch typedef
+    union unsigned void volatile while bool true false complex imaginary I asm typeof main
+    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t intptr_t INFINITY
+    NAN CMPLX CMPLXF NULL errno stdin stdout stderr acos acosh arg asin asinh atan atan2 atanh
+    cabs carg cbrt ceil cimag conj copysign cos cosh cproj creal erf erfc exp exp2 exp10 expm1
+    fabs fdim floor fma fmax fmin fmod frexp gamma hypot ilogb isfinite isgreater isinf isless
+    isnan isnormal j0 j1 jn ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround
+    modf nan nearbyint nextafter nexttoward pow remainder remquo rint round scalb scalbln scalbn
+    signbit significand sin sincos sinh sqrt tan tanh tgamma trunc y0 y1 yn abs labs div exit
+    free malloc memcpy memset index time linux unix rt arrays workspace n c task chunk closure
+    from to i0 i1 i2 i3 i4 i5 i6 i7 i8 i9
+"""
+C_NAMES = frozenset(C_WORDS.split())
+"""Names that mean something in emitted C."""
+
 RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | MODULES
 
 

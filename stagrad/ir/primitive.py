@@ -61,6 +61,9 @@ class Primitive:
     - c: the same for one scalar, valid C99 and CUDA C++, or a callable `params -> template`; a
       mapping from dtype kinds of operand 0 ("iu", "f", "c") where the text depends on them; None
       where no kernel form exists.
+    - native: `NativeCall -> C statements` for the operation on whole, contiguous arrays, or None
+      where there is no native form for them; a program then calls Python for that step.
+    - identity: reductions: `dtype -> number`, what no elements fold to.
     - vjps: one rule per operand, `(ct, out, *primals, **params) -> cotangent`, or `ZERO`, or
       `NOT_DIFFERENTIABLE`; for a variadic operation one callable `(position, ct, out, *primals,
       **params)`. Rules use the bilinear pairing: they hold no conjugates, and a holomorphic rule
@@ -94,6 +97,8 @@ class Primitive:
     py: str | Callable[[Params, int], str]
     dtypes: str = "biufc"
     c: CText | Callable[[Params], CText] | None = None
+    native: Callable[[Any], str | None] | None = None
+    identity: Callable[[np.dtype], Any] | None = None
     jvp: Callable[..., Any] | None = None
     batcher: Callable[..., Any] | None = None
     prepare: Callable[..., Any] | None = None

@@ -18,8 +18,7 @@ from stagrad.ops.define import implements, normalize_axes
 from stagrad.ops.movement import astype, broadcast_to, reshape, transpose
 from stagrad.ops.selection import maximum, minimum, select
 
-UNSET: Any = np._NoValue
-"""What NumPy takes as the default of an argument that may be anything."""
+UNSET: Any = np._NoValue  # NumPy's default of an argument that may be anything
 
 
 def kept_shape(shape: tuple[int, ...], axis: tuple[int, ...]) -> tuple[int, ...]:
@@ -81,6 +80,7 @@ sum_p = reduction_record(
     facts=facts.one_sign,
     py="xp.sum({0}, axis={axis}, dtype={0}.dtype)",
     c="{0} + {1}",
+    identity=lambda dtype: 0,
     vjps=(lambda ct, out, x, *, axis: expand_like(ct, x, axis),),
     linear=True,
     doc="Sum over axes, in the operand's dtype.",
@@ -106,6 +106,7 @@ prod_p = reduction_record(
     "prod",
     py="xp.prod({0}, axis={axis}, dtype={0}.dtype)",
     c="{0} * {1}",
+    identity=lambda dtype: 1,
     vjps=(lambda ct, out, x, *, axis: expand_like(ct, x, axis) * product_of_others(x, axis),),
     jvp=lambda primals, tangents, out, *, axis: bind(
         sum_p, tangents[0] * product_of_others(primals[0], axis), axis=axis
@@ -136,7 +137,8 @@ def _extreme_jvp(primals: Any, tangents: Any, out: Any, *, axis: tuple[int, ...]
 
 max_p = reduction_record(
     "max",
-    c="({0} >= {1} || {0} != {0} ? {0} : {1})",
+    c={"biuf": "({0} >= {1} || {0} != {0} ? {0} : {1})"},
+    identity=lambda dtype: bottom(dtype),
     vjps=(_extreme_rule,),
     jvp=_extreme_jvp,
     doc="Largest element over axes; NaN where there is one.",
@@ -144,7 +146,8 @@ max_p = reduction_record(
 
 min_p = reduction_record(
     "min",
-    c="({0} <= {1} || {0} != {0} ? {0} : {1})",
+    c={"biuf": "({0} <= {1} || {0} != {0} ? {0} : {1})"},
+    identity=lambda dtype: top(dtype),
     vjps=(_extreme_rule,),
     jvp=_extreme_jvp,
     doc="Smallest element over axes; NaN where there is one.",
@@ -153,6 +156,7 @@ min_p = reduction_record(
 any_p = reduction_record(
     "any",
     c="{0} || {1} != 0",
+    identity=lambda dtype: False,
     abstract_eval=_reduced_to("bool"),
     vjps=(ZERO,),
     doc="Whether some element over axes is not zero.",
@@ -161,6 +165,7 @@ any_p = reduction_record(
 all_p = reduction_record(
     "all",
     c="{0} && {1} != 0",
+    identity=lambda dtype: True,
     abstract_eval=_reduced_to("bool"),
     vjps=(ZERO,),
     doc="Whether no element over axes is zero.",

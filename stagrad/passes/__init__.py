@@ -9,6 +9,7 @@ from stagrad.ir.kernel import Schedule
 from stagrad.passes.accumulate import accumulate
 from stagrad.passes.fold import fold
 from stagrad.passes.masks import settle_masks
+from stagrad.passes.native import native_schedule, unknown_dtype
 from stagrad.passes.rematerialize import rematerialize
 from stagrad.passes.runner import Observer, Pass, Pipeline, run
 from stagrad.passes.schedule import schedule
@@ -40,15 +41,26 @@ def lower(
     *,
     options: Mapping[str, Any] | None = None,
     observer: Observer | None = None,
+    native: bool = False,
 ) -> Lowering:
-    """Optimise a graph and lower it to a schedule.
+    """Optimise a graph and lower it to a schedule, with `native` to one for compiled targets.
 
     `options` may hold `rematerialize`: whether cheap forward values are computed again in the
     backward half rather than kept. `observer` is told the name and graph of each stage.
     """
     asked = options is not None and options.get("rematerialize", False)
     graph, stages = run(graph, (*PIPELINE, *(REMATERIALIZE if asked else ())), observer=observer)
-    return Lowering(graph, stages, schedule(graph))
+    return Lowering(graph, stages, native_schedule(graph) if native else schedule(graph))
 
 
-__all__ = ["PIPELINE", "REMATERIALIZE", "Lowering", "Observer", "Pass", "lower", "run"]
+__all__ = [
+    "PIPELINE",
+    "REMATERIALIZE",
+    "Lowering",
+    "Observer",
+    "Pass",
+    "lower",
+    "native_schedule",
+    "run",
+    "unknown_dtype",
+]

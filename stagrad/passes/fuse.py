@@ -7,7 +7,7 @@ iteration space and one level and hangs together by values or by large arrays th
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from stagrad.ir import Along, Graph, Index, Kind, Node, constant_p, input_p, project_p
@@ -58,17 +58,16 @@ class Fusion:
     accesses: dict[Node, Access]
 
 
-def fuse(graph: Graph, *, kernels: bool = True) -> Fusion:
-    """Group the nodes of a graph into kernels and library calls.
+def fuse(graph: Graph, fusible: Callable[[Node], bool]) -> Fusion:
+    """Group the nodes of a graph into kernels, of elementwise operations and reductions, and calls.
 
-    With `kernels=False` every operation is a step of its own.
+    `fusible` says which of those operations may stand in kernels.
     """
     access = accesses(graph)
-    placing = _Placing(access, _swept_axes(graph), kernels)
+    placing = _Placing(access, _swept_axes(graph), fusible)
     for node in graph.nodes:
         placing.place(node)
-    if kernels:
-        _sink(graph, access, placing)
+    _sink(graph, access, placing)
     clusters = _clusters(graph, access, placing)
     return Fusion(tuple(clusters), placing.places, access)
 
@@ -105,11 +104,14 @@ class _Placing:
     """Gives each node its place, in construction order."""
 
     def __init__(
-        self, access: dict[Node, Access], cols: dict[Shape, tuple[int, ...]], kernels: bool
+        self,
+        access: dict[Node, Access],
+        cols: dict[Shape, tuple[int, ...]],
+        fusible: Callable[[Node], bool],
     ) -> None:
         self.access = access
         self.cols = cols
-        self.kernels = kernels
+        self.fusible = fusible
         self.places: dict[Node, Place] = {}
         self.counts: Counter[tuple[Shape, int]] = Counter()
 
@@ -120,9 +122,9 @@ class _Placing:
         elif node.primitive is project_p:
             self.places[node] = self.places[node.inputs[0]]
         elif node.primitive.multiple or self.access[node].base is node:
-            if self.kernels and _is_elementwise(node):
+            if _is_elementwise(node) and self.fusible(node):
                 self.places[node] = self._elementwise(node)
-            elif self.kernels and is_reduction(node):
+            elif is_reduction(node) and self.fusible(node):
                 self.places[node] = self._reduction(node)
             else:
                 self.places[node] = Place(max(map(self._ready, self._bases(node)), default=0))

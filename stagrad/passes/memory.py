@@ -70,9 +70,11 @@ def _place(
 
 def _replaced(step: Step, buffer: Buffer, dying: list[Buffer]) -> Buffer | None:
     """Return a dying buffer whose elements a kernel reads just where it writes this one's."""
-    if not isinstance(step, Kernel):
+    if not isinstance(step, Kernel) or (step.nest is not None and step.cols):
         return None
-    index = next(store.index for store in step.stores if store.buffer is buffer)
+    index = next((store.index for store in step.stores if store.buffer is buffer), None)
+    if index is None:
+        return None
     for candidate in dying:
         loads = [load for load in step.loads if load.buffer is candidate]
         if (

@@ -1,6 +1,7 @@
 """Lower a graph to a Schedule: buffers, and the steps that fill them, in order."""
 
 import dataclasses
+from collections.abc import Callable, Iterable
 
 from stagrad.ir import Along, Graph, Index, Node, constant_p, project_p
 from stagrad.ir.index import compose
@@ -33,19 +34,23 @@ from stagrad.passes.order import ordered
 
 def schedule(graph: Graph, *, kernels: bool = True) -> Schedule:
     """Return the schedule of a graph; with `kernels=False`, one library call per operation."""
-    fusion = fuse(graph, kernels=kernels)
-    in_order = dataclasses.replace(fusion, clusters=tuple(ordered(fusion)))
-    return _Scheduler(graph, in_order).run()
+    return Scheduler(graph, fused(graph, lambda node: kernels), _texts_own_names(graph)).run()
 
 
-class _Scheduler:
+def fused(graph: Graph, fusible: Callable[[Node], bool]) -> Fusion:
+    """Return the clusters of a graph in the order in which they run."""
+    fusion = fuse(graph, fusible)
+    return dataclasses.replace(fusion, clusters=tuple(ordered(fusion)))
+
+
+class Scheduler:
     """Turns clusters into steps one by one, naming and creating buffers as they are filled."""
 
-    def __init__(self, graph: Graph, fusion: Fusion) -> None:
+    def __init__(self, graph: Graph, fusion: Fusion, reserved: Iterable[str]) -> None:
         self.graph = graph
         self.fusion = fusion
         self.access = fusion.accesses
-        self.names = Names(_texts_own_names(graph))
+        self.names = Names(reserved)
         self.node_names = NodeNames(graph.nodes, self.names)
         self.buffers: dict[Node, Buffer] = {}
         self.roots: dict[Buffer, Buffer] = {}
@@ -55,14 +60,14 @@ class _Scheduler:
     def run(self) -> Schedule:
         """Lower all clusters, then the outputs."""
         for node in self.graph.inputs:
-            self._buffer(node, Role.INPUT)
+            self.buffer(node, Role.INPUT)
         for number, cluster in enumerate(self.fusion.clusters):
             if cluster.space is not None:
-                self._kernel(cluster, cluster.space)
+                self.kernel(cluster, cluster.space)
             elif cluster.nodes[0].primitive.view is not None:
-                self._materialized(cluster.nodes[0])
+                self.materialized(cluster.nodes[0])
             else:
-                self._library_call(cluster.nodes[0], number)
+                self.library_call(cluster.nodes[0], number)
         outputs = tuple(self._outputs())
         used = {buffer for step in self.steps for buffer in reads(step)}
         return plan(
@@ -77,7 +82,8 @@ class _Scheduler:
             roots=self.roots,
         )
 
-    def _buffer(self, node: Node, role: Role, name: str | None = None) -> Buffer:
+    def buffer(self, node: Node, role: Role, name: str | None = None) -> Buffer:
+        """Make the buffer of a node."""
         buffer = Buffer(name or self.node_names[node], node.aval, role, node)
         self.buffers[node] = buffer
         return buffer
@@ -85,13 +91,13 @@ class _Scheduler:
     def stored(self, node: Node) -> Buffer:
         """Return the buffer of a node that has one, or of a constant."""
         buffer = self.buffers.get(node)
-        return self._buffer(node, Role.CONSTANT) if buffer is None else buffer
+        return self.buffer(node, Role.CONSTANT) if buffer is None else buffer
 
     def root(self, buffer: Buffer) -> Buffer:
         """Return the buffer that owns another one's memory."""
         return self.roots.get(buffer, buffer)
 
-    def _materialized(self, node: Node) -> Buffer:
+    def materialized(self, node: Node) -> Buffer:
         """Return the buffer of a node, naming it by views of a buffer that exists where needed."""
         missing = []
         while node not in self.buffers and node.primitive is not constant_p:
@@ -99,27 +105,28 @@ class _Scheduler:
             node = node.inputs[0]
         buffer = self.stored(node)
         for node in reversed(missing):
-            result = self._buffer(node, Role.VIEW)
+            result = self.buffer(node, Role.VIEW)
             self.roots[result] = self.root(buffer)
             self.steps.append(View(node.primitive, buffer, result, node.params, node))
             buffer = result
         return buffer
 
-    def _library_call(self, node: Node, number: int) -> None:
+    def library_call(self, node: Node, number: int) -> None:
+        """Add the step that runs the operation of a cluster of one."""
         if node.primitive.update is not None:
             self._update(node, number)
             return
-        operands = tuple(self._materialized(operand) for operand in node.inputs)
+        operands = tuple(self.materialized(operand) for operand in node.inputs)
         if node.primitive.multiple:
             results = self._parts(node)
         else:
-            results = (self._buffer(node, Role.TEMPORARY),)
+            results = (self.buffer(node, Role.TEMPORARY),)
         self.steps.append(LibraryCall(node.primitive, operands, results, node.params, node))
 
     def _update(self, node: Node, number: int) -> None:
         """Run an operation in operand 0's memory, or in a copy where others need that or own it."""
         first, *rest = node.inputs
-        others = tuple(self._materialized(operand) for operand in rest)
+        others = tuple(self.materialized(operand) for operand in rest)
         owner = self.buffers.get(first)
         if (
             owner is None
@@ -127,20 +134,20 @@ class _Scheduler:
             or self.lifetimes.last.get(first) != number
             or any(self.root(other) is self.root(owner) for other in others)
         ):
-            owner = self._copied(first, self.node_names[node])
-        result = self._buffer(node, Role.TEMPORARY, owner.name)
+            owner = self.copied(first, self.node_names[node])
+        result = self.buffer(node, Role.TEMPORARY, owner.name)
         self.roots[result] = self.root(owner)
         operands = (owner, *others)
         self.steps.append(LibraryCall(node.primitive, operands, (result,), node.params, node, True))
 
-    def _copied(self, node: Node, name: str, role: Role = Role.TEMPORARY) -> Buffer:
+    def copied(self, node: Node, name: str, role: Role = Role.TEMPORARY) -> Buffer:
         """Return a fresh buffer holding what a node holds."""
         result = Buffer(name, node.aval, role, node)
         base = base_of(node, self.access)
         if base.primitive is constant_p and not base.aval.shape:
             self.steps.append(Fill(base.params["value"], result))
         else:
-            self.steps.append(Copy(self._materialized(node), result))
+            self.steps.append(Copy(self.materialized(node), result))
         return result
 
     def _parts(self, node: Node) -> tuple[Buffer, ...]:
@@ -156,11 +163,12 @@ class _Scheduler:
             if part is None:
                 buffers.append(Buffer(self.names.generated("v"), aval, Role.TEMPORARY, node))
             else:
-                buffers.append(self._buffer(part, Role.TEMPORARY))
+                buffers.append(self.buffer(part, Role.TEMPORARY))
         return tuple(buffers)
 
-    def _kernel(self, cluster: Cluster, space: tuple[int, ...]) -> None:
-        writer = _KernelWriter(self, cluster, space)
+    def kernel(self, cluster: Cluster, space: tuple[int, ...]) -> None:
+        """Add the step that computes a cluster."""
+        writer = KernelWriter(self, cluster, space)
         self.steps.append(writer.write(self.names.generated("k")))
 
     def _outputs(self) -> list[Buffer]:
@@ -177,10 +185,10 @@ class _Scheduler:
                 and node.aval.size == self.root(owner).aval.size
             )
             if owned:
-                buffer = self._materialized(node)
+                buffer = self.materialized(node)
                 given.add(self.root(buffer))
             else:
-                buffer = self._copied(node, self.names.take(self.node_names[node]), Role.OUTPUT)
+                buffer = self.copied(node, self.names.take(self.node_names[node]), Role.OUTPUT)
             outputs.append(buffer)
         return outputs
 
@@ -191,10 +199,10 @@ def _texts_own_names(graph: Graph) -> set[str]:
     return {helper.__name__ for record in primitives for helper in record.helpers} | {"in_blocks"}
 
 
-class _KernelWriter:
+class KernelWriter:
     """Writes the statements of one kernel."""
 
-    def __init__(self, scheduler: _Scheduler, cluster: Cluster, space: tuple[int, ...]) -> None:
+    def __init__(self, scheduler: Scheduler, cluster: Cluster, space: tuple[int, ...]) -> None:
         self.scheduler = scheduler
         self.cluster = cluster
         self.space = space
@@ -210,7 +218,7 @@ class _KernelWriter:
             self.values[node] = value
             self.statements.append(value)
             if node in self.scheduler.lifetimes.stored:
-                buffer = self.scheduler._buffer(node, Role.TEMPORARY)
+                buffer = self.scheduler.buffer(node, Role.TEMPORARY)
                 self.statements.append(Store(buffer, _index(place.axes), value))
         cols, statements = self.cluster.cols, tuple(self.statements)
         return Kernel(name, self.space, cols, statements, chunks(self.space, cols, statements))

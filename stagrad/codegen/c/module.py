@@ -1,0 +1,144 @@
+"""A Schedule as a C translation unit."""
+
+from stagrad.codegen.c.kernel import INDENT, KernelFunction
+from stagrad.codegen.c.slots import Slots, is_fixed
+from stagrad.ir.kernel import (
+    Buffer,
+    Copy,
+    Fill,
+    Kernel,
+    LibraryCall,
+    Schedule,
+    Step,
+    View,
+    reads,
+    writes,
+)
+from stagrad.ir.native import Callback, NativeCall, NativeProgram
+
+LONG = 1 << 16
+"""Bytes read and written by programs that let other Python threads run meanwhile."""
+
+
+def emit(schedule: Schedule, name: str) -> NativeProgram:
+    """Return the program that computes a schedule, its C function bearing the name."""
+    return _Module(schedule, name).program()
+
+
+class _Module:
+    def __init__(self, schedule: Schedule, name: str) -> None:
+        self.schedule = schedule
+        self.name = name
+        self.slots = Slots()
+        self.functions: list[str] = []
+        self.lines: list[str] = []
+        self.callbacks: list[Callback] = []
+        self.declared: set[Buffer] = set()
+
+    def program(self) -> NativeProgram:
+        """Return the whole program."""
+        schedule = self.schedule
+        given = (*schedule.inputs, *schedule.constants, *schedule.outputs)
+        for place, buffer in enumerate(given):
+            self._declare(self._root(buffer), f"arrays[{place}]")
+        for step in schedule.steps:
+            self._step(step)
+        moved = [item for step in schedule.steps for item in (*reads(step), *writes(step))]
+        return NativeProgram(
+            name=self.name,
+            text=self._text(),
+            inputs=tuple(buffer.aval for buffer in schedule.inputs),
+            outputs=tuple(buffer.aval for buffer in schedule.outputs),
+            constants=tuple(buffer.literal for buffer in schedule.constants),
+            sizes=tuple(self.slots.sizes),
+            numbers=tuple(self.slots.numbers),
+            workspace=schedule.workspace,
+            symbols=(),
+            callbacks=tuple(self.callbacks),
+            long=sum(buffer.aval.nbytes for buffer in moved) >= LONG,
+        )
+
+    def _text(self) -> str:
+        schedule = self.schedule
+        inputs = ", ".join(f"{buffer.name}: {buffer.aval}" for buffer in schedule.inputs)
+        outputs = ", ".join(str(buffer.aval) for buffer in schedule.outputs)
+        function = [
+            f"/* {inputs} -> {outputs} */",
+            f"int {self.name}(const sg_runtime *rt, char *const *arrays, char *workspace,",
+            f"{INDENT}const int64_t *n, const double *c)",
+            "{",
+            *(f"{INDENT}{line}" for line in self.lines),
+            f"{INDENT}return 0;",
+            "}",
+        ]
+        return "\n\n".join(['#include "stagrad.h"', *self.functions, "\n".join(function)]) + "\n"
+
+    def _root(self, buffer: Buffer) -> Buffer:
+        return self.schedule.roots.get(buffer, buffer)
+
+    def _declare(self, buffer: Buffer, place: str) -> None:
+        """Name the memory of a buffer."""
+        self.declared.add(buffer)
+        self.lines.append(f"char *const {buffer.name} = {place}; /* {buffer.aval} */")
+
+    def _step(self, step: Step) -> None:
+        if isinstance(step, View):
+            self.lines.append(f"char *const {step.result.name} = {step.operand.name};")
+            return
+        for buffer in writes(step):
+            root = self._root(buffer)
+            if root not in self.declared:
+                offset = self.slots.size(self.schedule.offsets[root])
+                self._declare(root, f"workspace + n[{offset}]")
+        if isinstance(step, Kernel):
+            self._kernel(step)
+        elif isinstance(step, LibraryCall):
+            self._call(step)
+        else:
+            assert not isinstance(step, Copy | Fill), "compiled targets copy and fill by kernels"
+
+    def _kernel(self, step: Kernel) -> None:
+        function = KernelFunction(step, self.slots, self._shared(step))
+        self.functions.append(function.text())
+        self.lines.append(function.call())
+
+    def _shared(self, step: Kernel) -> set[Buffer]:
+        """Return the buffers of a kernel whose memory it both reads and writes."""
+        read = {self._memory(buffer): buffer for buffer in reads(step)}
+        written = {self._memory(buffer): buffer for buffer in writes(step)}
+        both = read.keys() & written.keys()
+        return {buffer for buffer in (*reads(step), *writes(step)) if self._memory(buffer) in both}
+
+    def _memory(self, buffer: Buffer) -> object:
+        root = self._root(buffer)
+        return self.schedule.offsets.get(root, root)
+
+    def _open_size(self, value: int) -> str:
+        """Return the text of an integer, which small ones are part of."""
+        return str(value) if is_fixed(value) else f"n[{self.slots.size(value)}]"
+
+    def _call(self, step: LibraryCall) -> None:
+        results = () if step.in_place else step.results
+        pointers = tuple(buffer.name for buffer in (*step.operands, *results))
+        operands = tuple(buffer.aval for buffer in step.operands)
+        self.lines.append(f"/* {step.primitive.name} */")
+        if step.primitive.native is not None:
+            avals = tuple(buffer.aval for buffer in step.results)
+            call = NativeCall(operands, avals, step.params, pointers, self._open_size)
+            text = step.primitive.native(call)
+            if text is not None:
+                self.lines += text.splitlines()
+                return
+        number = len(self.callbacks)
+        self.callbacks.append(
+            Callback(
+                step.primitive,
+                operands,
+                tuple(buffer.aval for buffer in step.results),
+                step.params,
+                step.in_place,
+            )
+        )
+        arrays = ", ".join(pointers)
+        self.lines.append(f"if (rt->callback(rt, {number}, (char *[]){{{arrays}}}))")
+        self.lines.append(f"{INDENT}return 1;")
