@@ -23,10 +23,6 @@ class AccumulateGrad(Node):
         self.variable = variable
         self.order = take_order()
 
-    def name(self) -> str:
-        """Return the name as PyTorch prints it."""
-        return f"torch::autograd::{self.label}"
-
     @property
     def hooks(self) -> dict[int, Hooks] | None:  # type: ignore[override]
         """The hooks of the leaf."""

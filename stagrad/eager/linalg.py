@@ -250,7 +250,7 @@ def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     return view(A, offset, dim1, dim2)
 
 
-@function("LogBackward0")
+@function("WhereBackward0")
 def logdet(input: Any) -> Any:
     """Return the logarithm of the determinant; NaN where that is negative."""
     sign, size = np.linalg.slogdet(input)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 take_order = itertools.count(0, -1).__next__
 
 
+_CPLUSPLUS = ("AccumulateGrad", "CopySlices")
+"""Nodes that PyTorch names with their place in its C++ library."""
+
+
 class Node:
     """One recorded operation.
 
@@ -48,7 +52,7 @@ class Node:
 
     def name(self) -> str:
         """Return the name as PyTorch prints it: `MulBackward0`."""
-        return self.label
+        return f"torch::autograd::{self.label}" if self.label in _CPLUSPLUS else self.label
 
     @property
     def next_functions(self) -> "tuple[tuple[Node | None, int], ...]":

@@ -90,7 +90,7 @@ def tensor_text(tensor: Any) -> str:
         suffixes.append(f"dtype={dtype_text(array.dtype)}")
     node = tensor.grad_fn
     if node is not None:
-        suffixes.append(f"grad_fn=<{node.name()}>")
+        suffixes.append(f"grad_fn=<{node.label}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     return _with_suffixes(opening + numbers, suffixes, len(opening), options.linewidth)

@@ -49,7 +49,7 @@ def test_values_gradients_and_names(record):
     if record["grad_fn"] is None:
         assert not leaves or results[0] is leaves[0]
         return
-    assert results[0].grad_fn.name() == record["grad_fn"]
+    assert results[0].grad_fn.name().removeprefix("torch::autograd::") == record["grad_fn"]
     cotangent = stagrad.tensor(np.array(record["cotangent"]))
     gradients = stagrad.autograd.grad(results[0], leaves, cotangent)
     for gradient, want in zip(gradients, record["gradients"], strict=True):

@@ -161,3 +161,40 @@ def test_modules_convert():
     assert net.calls.dtype == np.int64
     assert net.to("cpu").to(stagrad.float32).half().cpu() is net
     assert net.to(device="cpu", dtype=stagrad.float64).scale.dtype == np.float64
+
+
+def test_gradients_are_clipped():
+    x = stagrad.tensor([3.0, 4.0], requires_grad=True)
+    y = stagrad.tensor([12.0], requires_grad=True)
+    unused = stagrad.tensor([1.0], requires_grad=True)
+    ((x * x).sum() / 2 + (y * y).sum() / 2).backward()
+    assert nn.utils.clip_grad_norm_([x, y, unused], 6.5).item() == 13
+    assert np.allclose(x.grad, [1.5, 2.0])
+    assert np.allclose(y.grad, [6.0])
+    nn.utils.clip_grad_value_([x, y], 1.75)
+    assert np.allclose(x.grad, [1.5, 1.75])
+    assert y.grad.tolist() == [1.75]
+    assert nn.utils.clip_grad_norm_([unused], 1.0).item() == 0
+    x.grad[0] = float("inf")
+    with pytest.raises(RuntimeError, match="non-finite"):
+        nn.utils.clip_grad_norm_(x, 1.0, error_if_nonfinite=True)
+
+
+def test_parameters_as_one_vector():
+    model = nn.Linear(2, 2)
+    vector = nn.utils.parameters_to_vector(model.parameters())
+    assert vector.shape == (6,)
+    nn.utils.vector_to_parameters(vector.detach() * 0 + 2, model.parameters())
+    assert model.bias.tolist() == [2, 2]
+    assert model.bias.requires_grad
+    with pytest.raises(ValueError, match="6 elements"):
+        nn.utils.vector_to_parameters(vector[:5], model.parameters())
+
+
+def test_the_graph_of_a_layer_leads_to_bias_input_weight():
+    x = stagrad.ones(1, 2, requires_grad=True)
+    layer = nn.Linear(2, 3)
+    leaves = [node.variable for node, _ in layer(x).grad_fn.next_functions]
+    assert leaves[0] is layer.bias
+    assert leaves[1] is x
+    assert leaves[2] is layer.weight

@@ -118,3 +118,22 @@ def test_wrong_arguments():
         optim.SGD(a, lr=0.1)
     with pytest.raises(TypeError, match="closure"):
         optim.LBFGS([a]).step()
+
+
+def test_state_is_saved_as_tensors_and_taken_over():
+    parameter = stagrad.tensor([1.0, -2.0], requires_grad=True)
+    first = optim.Adam([parameter], lr=0.1)
+    (parameter**2).sum().backward()
+    first.step()
+    saved = first.state_dict()
+    assert all(
+        isinstance(saved["state"][0][name], stagrad.Tensor) for name in ("exp_avg", "exp_avg_sq")
+    )
+    twin = stagrad.tensor(parameter.detach().numpy().copy(), requires_grad=True)
+    second = optim.Adam([twin], lr=0.7)
+    second.load_state_dict(saved)
+    for leaf, optimizer in ((parameter, first), (twin, second)):
+        optimizer.zero_grad()
+        (leaf**2).sum().backward()
+        optimizer.step()
+    assert parameter.tolist() == twin.tolist()

@@ -22,7 +22,7 @@ FAMILIES = (
 """Importing a family enters its functions."""
 
 NAMES |= {name: getattr(linalg, name) for name in ("det", "matrix_exp", "pinv")}
-NAMES["inverse"] = linalg.inv
+NAMES["inverse"], NAMES["pinverse"] = linalg.inv, linalg.pinv
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

@@ -47,7 +47,7 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
     return getitem(x, _along(places, axis, aval_of(x).shape[axis], "gather"))
 
 
-@function("TakeAlongDimBackward0")
+@function("GatherBackward0")
 def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
     """Return the elements at indices along an axis, the other axes broadcast."""
     return np.take_along_axis(input, numbers(indices), dim)

@@ -189,7 +189,7 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     return np.cross(input, other, axis=dim)
 
 
-@function("ViewBackward0")
+@function("UnsafeViewBackward0")
 def kron(input: Any, other: Any) -> Any:
     """Return the Kronecker product."""
     return np.kron(input, other)

@@ -1,6 +1,6 @@
 """Neural network modules, parameters and functions with PyTorch's names and behaviour."""
 
-from stagrad.eager.nn import functional, init
+from stagrad.eager.nn import functional, init, utils
 from stagrad.eager.nn.modules.activation import (
     ELU,
     GELU,
@@ -117,4 +117,5 @@ __all__ = [
     "Tanh",
     "functional",
     "init",
+    "utils",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 
 from stagrad.eager.inplace import bump
 from stagrad.eager.modes import enable_grad
+from stagrad.eager.tape import make_tensor
 from stagrad.eager.tensor import Tensor
 
 Group = dict[str, Any]
@@ -104,7 +105,10 @@ class Optimizer:
             {**group, "params": [numbers[id(item)] for item in group["params"]]}
             for group in self.param_groups
         ]
-        state = {numbers[id(parameter)]: values for parameter, values in self.state.items()}
+        state = {
+            numbers[id(parameter)]: _mapped(values, np.ndarray, _tensor)
+            for parameter, values in self.state.items()
+        }
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -118,7 +122,7 @@ class Optimizer:
         parameters = [item for group in self.param_groups for item in group["params"]]
         self.state = defaultdict(dict)
         for number, values in saved["state"].items():
-            self.state[parameters[number]] = values
+            self.state[parameters[number]] = _mapped(values, Tensor, np.asarray)
         for group, other in zip(self.param_groups, saved["param_groups"], strict=True):
             group.update({name: value for name, value in other.items() if name != "params"})
 
@@ -135,6 +139,19 @@ class Optimizer:
             lines.append("")
         lines[-1] = ")"
         return "\n".join(lines)
+
+
+def _tensor(array: np.ndarray) -> Any:
+    return make_tensor(array, None)
+
+
+def _mapped(values: Any, kind: type, convert: Callable[[Any], Any]) -> Any:
+    """Return the values of a parameter's state with everything of a kind converted."""
+    if isinstance(values, dict):
+        return {name: _mapped(value, kind, convert) for name, value in values.items()}
+    if isinstance(values, list | tuple):
+        return type(values)([_mapped(value, kind, convert) for value in values])
+    return convert(values) if isinstance(values, kind) else values
 
 
 def check_range(name: str, value: float, low: float, high: float = float("inf")) -> None:

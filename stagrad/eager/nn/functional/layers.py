@@ -36,7 +36,7 @@ def _scaled(x: Any, weight: Any, bias: Any, shape: Any = None) -> Any:
     return x
 
 
-@_layer("RmsNormBackward0")
+@_layer("MulBackward0")
 def rms_norm(
     input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None
 ) -> Any:

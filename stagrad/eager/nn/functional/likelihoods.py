@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from stagrad.eager.define import Name
 from stagrad.eager.functions.registry import function, numbers
 from stagrad.ir import aval_of
 
 
-def loss(label: str) -> Callable[[Any], Any]:
+def loss(label: Name) -> Callable[[Any], Any]:
     """Return the decorator for a loss, which understands the old size_average and reduce too."""
     made = function(label, method=False, module=False)
 
@@ -30,6 +31,16 @@ def loss(label: str) -> Callable[[Any], Any]:
     return decorate
 
 
+def by_reduction(unreduced: str) -> Callable[..., str]:
+    """Return the name PyTorch gives a loss made of operations: that of the last of them."""
+
+    def name(*args: Any, reduction: str = "mean", **kwargs: Any) -> str:
+        names = {"sum": "SumBackward0", "mean": "MeanBackward0"}
+        return names.get(reduction, unreduced)
+
+    return name
+
+
 def reduced(losses: Any, reduction: str) -> Any:
     """Return losses as they are, their mean or their sum."""
     if reduction == "mean":
@@ -41,7 +52,7 @@ def reduced(losses: Any, reduction: str) -> Any:
     return losses
 
 
-@loss("PoissonNllLossBackward0")
+@loss(by_reduction("SubBackward0"))
 def poisson_nll_loss(
     input: Any, target: Any, log_input: bool = True, full: bool = False, eps: float = 1e-8,
     reduction: str = "mean",
@@ -58,7 +69,7 @@ def poisson_nll_loss(
     return reduced(losses, reduction)
 
 
-@loss("GaussianNllLossBackward0")
+@loss(by_reduction("MulBackward0"))
 def gaussian_nll_loss(
     input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
     reduction: str = "mean",

@@ -15,7 +15,7 @@ from stagrad.ops.normalizing import softmax
 from stagrad.ops.selection import select
 
 
-def _linear_name(input: Any, weight: Any, bias: Any = None) -> str:
+def _linear_name(bias: Any, input: Any, weight: Any) -> str:
     ndim = aval_of(input).ndim
     if ndim == 2:
         return "MmBackward0" if bias is None else "AddmmBackward0"
@@ -24,7 +24,6 @@ def _linear_name(input: Any, weight: Any, bias: Any = None) -> str:
     return "UnsafeViewBackward0" if bias is None else "ViewBackward0"
 
 
-@operation(_linear_name)
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """Return x Wᵀ + b, for inputs (*, in_features) and weights (out_features, in_features).
 
@@ -32,6 +31,12 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     >>> stagrad.nn.functional.linear(stagrad.ones(1, 2), stagrad.tensor([[1.0, 2.0]]))
     tensor([[3.]])
     """
+    return _affine(bias, input, weight)
+
+
+@operation(_linear_name)
+def _affine(bias: Any, input: Any, weight: Any) -> Any:
+    """Compute `linear`; the node's next_functions are in the order of the arguments."""
     given, wanted = aval_of(input).shape, aval_of(weight).shape
     if not given or given[-1] != wanted[-1]:
         rows = math.prod(given[:-1])

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from stagrad.eager.functions.registry import function, numbers
-from stagrad.eager.nn.functional.likelihoods import loss, reduced
+from stagrad.eager.nn.functional.likelihoods import by_reduction, loss, reduced
 from stagrad.ir import aval_of
 from stagrad.ops.define import UFUNCS
 from stagrad.ops.exponential import stable_softplus
@@ -21,7 +21,7 @@ def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     return reduced(stable_softplus(-(target * input)), reduction)
 
 
-@loss("MarginRankingLossBackward0")
+@loss(by_reduction("ClampMinBackward0"))
 def margin_ranking_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0, reduction: str = "mean"
 ) -> Any:
@@ -29,7 +29,7 @@ def margin_ranking_loss(
     return reduced(_above_zero(-target * (input1 - input2) + margin), reduction)
 
 
-@loss("HingeEmbeddingLossBackward0")
+@loss(by_reduction("AddBackward0"))
 def hinge_embedding_loss(
     input: Any, target: Any, margin: float = 1.0, reduction: str = "mean"
 ) -> Any:
@@ -56,7 +56,7 @@ def multi_margin_loss(
     return reduced(np.reshape(losses, ()) if is_single else losses, reduction)
 
 
-@loss("MultilabelSoftMarginLossBackward0")
+@loss(by_reduction("DivBackward0"))
 def multilabel_soft_margin_loss(
     input: Any, target: Any, weight: Any = None, reduction: str = "mean"
 ) -> Any:
@@ -68,7 +68,7 @@ def multilabel_soft_margin_loss(
     return reduced(np.mean(losses, axis=-1), reduction)
 
 
-@loss("CosineEmbeddingLossBackward0")
+@loss(by_reduction("AddBackward0"))
 def cosine_embedding_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0, reduction: str = "mean"
 ) -> Any:
@@ -97,7 +97,7 @@ def pairwise_distance(
     return _distance(x1, x2, p, eps, keepdim)
 
 
-@loss("TripletMarginLossBackward0")
+@loss(by_reduction("ClampMinBackward0"))
 def triplet_margin_loss(
     anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2,
     eps: float = 1e-6, swap: bool = False, reduction: str = "mean",

@@ -53,7 +53,7 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
         """Return the attended values and the attention weights."""
-        if not self.batch_first:
+        if self.batch_first:
             query, key, value = (x.transpose(0, 1) for x in (query, key, value))
         heads = [self._project(x, k) for k, x in enumerate((query, key, value))]
         scores = heads[0] @ heads[1].transpose(-2, -1) / (self.embed_dim // self.num_heads) ** 0.5
@@ -67,9 +67,9 @@ class MultiheadAttention(Module):
         weights = functional.dropout(
             functional.softmax(scores, dim=-1), self.dropout, self.training
         )
-        attended = (weights @ heads[2]).transpose(1, 2).flatten(2)
+        attended = (weights @ heads[2]).permute(2, 0, 1, 3).flatten(2)
         result = self.out_proj(attended)
-        if not self.batch_first:
+        if self.batch_first:
             result = result.transpose(0, 1)
         if not need_weights:
             return result, None
@@ -84,5 +84,5 @@ class MultiheadAttention(Module):
         rows = slice(number * self.embed_dim, (number + 1) * self.embed_dim)
         bias = None if self.in_proj_bias is None else self.in_proj_bias[rows]
         projected = functional.linear(x, self.in_proj_weight[rows], bias)
-        batch, length = projected.shape[:2]
-        return projected.reshape(batch, length, self.num_heads, -1).transpose(1, 2)
+        length, batch = projected.shape[:2]
+        return projected.reshape(length, batch, self.num_heads, -1).permute(1, 2, 0, 3)

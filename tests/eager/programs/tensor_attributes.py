@@ -1,0 +1,50 @@
+"""Shape, dtype and device, joins, products, single elements, and memory shared with NumPy."""
+
+import numpy as np
+
+import stagrad as torch
+
+data = [[1, 2], [3, 4]]
+x_data = torch.tensor(data)
+np_array = np.array(data)
+x_np = torch.from_numpy(np_array)
+x_ones = torch.ones_like(x_data)
+print(f"Ones Tensor: \n {x_ones} \n")
+shape = (2, 3)
+ones_tensor = torch.ones(shape)
+zeros_tensor = torch.zeros(shape)
+print(f"Ones Tensor: \n {ones_tensor} \n")
+print(f"Zeros Tensor: \n {zeros_tensor}")
+tensor = torch.arange(12.0).view(3, 4)
+print(f"Shape of tensor: {tensor.shape}")
+print(f"Datatype of tensor: {tensor.dtype}")
+print(f"Device tensor is stored on: {tensor.device}")
+tensor = torch.ones(4, 4)
+print(f"First row: {tensor[0]}")
+print(f"First column: {tensor[:, 0]}")
+print(f"Last column: {tensor[..., -1]}")
+tensor[:, 1] = 0
+print(tensor)
+t1 = torch.cat([tensor, tensor, tensor], dim=1)
+print(t1)
+y1 = tensor @ tensor.T
+y2 = tensor.matmul(tensor.T)
+y3 = torch.zeros_like(y1)
+torch.matmul(tensor, tensor.T, out=y3)
+print(y1.equal(y2), torch.equal(y1, y3), torch.allclose(y1, y3))
+z3 = torch.empty_like(tensor)
+torch.mul(tensor, tensor, out=z3)
+print(z3)
+agg = tensor.sum()
+agg_item = agg.item()
+print(agg_item, type(agg_item))
+tensor.add_(5)
+print(tensor)
+n = torch.ones(5).numpy()
+print(f"n: {n}")
+t = torch.ones(5)
+n = t.numpy()
+t.add_(1)
+print(f"t: {t}")
+print(f"n: {n}")
+print(torch.is_tensor(x_np), x_np.dtype, torch.tensor(np_array / 2).dtype)
