@@ -3,7 +3,7 @@
 from stagrad.ir.aval import Aval, aval_of, dtype_name, parse_aval, parse_dtype
 from stagrad.ir.builder import Builder, is_inexact
 from stagrad.ir.graph import Graph, Node, Source, reachable
-from stagrad.ir.index import Along, Index
+from stagrad.ir.index import Along, Index, Placement
 from stagrad.ir.interpret import bind, interpret, replay
 from stagrad.ir.leaves import constant_p, input_p, project_p
 from stagrad.ir.literal import Literal
@@ -36,6 +36,7 @@ __all__ = [
     "Literal",
     "Node",
     "Params",
+    "Placement",
     "Primitive",
     "Source",
     "aval_of",

@@ -16,6 +16,18 @@ Index = tuple[int | Along, ...]
 """One entry per axis of an array: a fixed position, or one that moves with an iteration axis."""
 
 
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where an operand's elements go in a result: at `index`, moving with the operand's axes.
+
+    With `adds` they are added to what is there.
+    """
+
+    operand: int
+    index: Index
+    adds: bool = False
+
+
 def identity(ndim: int) -> Index:
     """Return the index of an array that has the iteration space's own axes."""
     return tuple(Along(axis) for axis in range(ndim))
@@ -42,6 +54,23 @@ def compose(outer: Index, inner: Index) -> Index:
             start = entry.start + entry.step * through.start
             entries.append(Along(through.axis, start, entry.step * through.step))
     return tuple(entries)
+
+
+def element_steps(index: Index, shape: tuple[int, ...], axes: int) -> tuple[int, tuple[int, ...]]:
+    """Return where an index starts in a contiguous array, and how far each iteration axis moves it.
+
+    >>> element_steps((Along(1, start=2), Along(0)), (5, 7), 2)
+    (14, (1, 7))
+    """
+    offset, steps, stride = 0, [0] * axes, 1
+    for entry, extent in zip(reversed(index), reversed(shape), strict=True):
+        if isinstance(entry, Along):
+            offset += entry.start * stride
+            steps[entry.axis] += entry.step * stride
+        else:
+            offset += entry * stride
+        stride *= extent
+    return offset, tuple(steps)
 
 
 def range_text(start: int, count: int, step: int, extent: int) -> str:

@@ -188,7 +188,8 @@ class Kernel:
 class LibraryCall:
     """Run one operation on whole arrays, giving one or several new ones.
 
-    With `in_place`, operand 0 is read for the last time and its memory becomes the result's.
+    With `in_place`, operand 0 is read for the last time and its memory becomes the result's. Where
+    there are `indices`, they say for each operand which elements of its buffer are meant.
     """
 
     primitive: Primitive
@@ -197,6 +198,7 @@ class LibraryCall:
     params: Params
     node: Node
     in_place: bool = False
+    indices: tuple[Index, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

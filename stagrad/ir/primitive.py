@@ -11,7 +11,7 @@ import numpy as np
 
 from stagrad.ir.aval import Aval
 from stagrad.ir.facts import Facts
-from stagrad.ir.index import Index
+from stagrad.ir.index import Index, Placement
 from stagrad.ir.literal import Literal
 
 Params = Mapping[str, Any]
@@ -63,6 +63,8 @@ class Primitive:
       where no kernel form exists.
     - native: `NativeCall -> C statements` for the operation on whole, contiguous arrays, or None
       where there is no native form for them; a program then calls Python for that step.
+    - strided: `(operand aval, strides) -> bool`, whether the native form takes an operand that lies
+      in memory with these distances between elements, instead of a contiguous copy of it.
     - identity: reductions: `dtype -> number`, what no elements fold to.
     - vjps: one rule per operand, `(ct, out, *primals, **params) -> cotangent`, or `ZERO`, or
       `NOT_DIFFERENTIABLE`; for a variadic operation one callable `(position, ct, out, *primals,
@@ -79,6 +81,8 @@ class Primitive:
     - access: movement operations: `(operand aval, params) -> Index`, which element of the operand a
       point of the result reads (one entry per operand axis, moving with result axes), or None where
       that is not affine. Fusion reads through such an operation instead of running it.
+    - places: movement operations whose result is made of their operands' elements: `(operand avals,
+      params) -> Placements`, written in order into operand 0 (one with an `update`) or zeros.
     - update: Python statement that leaves the result in operand 0 instead of in a copy of it; used
       where operand 0 is not needed afterwards. Same fields as `py`.
     - infix: Python's operator for the operation, for emitted text only: `+`, or a prefix `-`.
@@ -98,6 +102,7 @@ class Primitive:
     dtypes: str = "biufc"
     c: CText | Callable[[Params], CText] | None = None
     native: Callable[[Any], str | None] | None = None
+    strided: Callable[[Aval, tuple[int, ...]], bool] | None = None
     identity: Callable[[np.dtype], Any] | None = None
     jvp: Callable[..., Any] | None = None
     batcher: Callable[..., Any] | None = None
@@ -106,6 +111,7 @@ class Primitive:
     multiple: bool = False
     view: Callable[[Any, Any, Params], Any] | None = None
     access: Callable[[Aval, Params], Index | None] | None = None
+    places: Callable[[tuple[Aval, ...], Params], tuple[Placement, ...]] | None = None
     update: str | Callable[[Params, int], str] | None = None
     infix: str | None = None
     helpers: tuple[Callable[..., Any], ...] = ()

@@ -12,6 +12,7 @@ import numpy as np
 
 from stagrad.errors import ShapeError, UnsupportedError
 from stagrad.ir import Aval, Kind, Params, Primitive, aval_of, bind, register
+from stagrad.ir.native import NativeCall
 from stagrad.ops.convert import as_value
 from stagrad.ops.define import implements
 from stagrad.ops.movement import astype, broadcast_to, reshape, transpose
@@ -49,6 +50,55 @@ def _product_batcher(size: int, batched: Sequence[bool], operands: Sequence[Any]
     return _multiply_stacks(*stacks)
 
 
+def _lies_in_rows(aval: Aval, strides: tuple[int, ...]) -> bool:
+    """Say whether rows or columns of matrices are contiguous, as BLAS wants them."""
+    row, column = strides[-2:]
+    return 1 in (row, column) or (0 not in (row, column) and 1 in aval.shape[-2:])
+
+
+def _accepted(aval: Aval, strides: tuple[int, ...]) -> bool:
+    """Say whether a stack of matrices can be multiplied where it lies."""
+    return _lies_in_rows(aval, strides) and (len(strides) <= 4 or _is_even(aval, strides))
+
+
+def _is_even(aval: Aval, strides: tuple[int, ...]) -> bool:
+    """Say whether the matrices of a stack lie at one distance from each other."""
+    return all(
+        strides[axis] == strides[axis + 1] * aval.shape[axis + 1] for axis in range(aval.ndim - 3)
+    )
+
+
+def _native_product(call: NativeCall) -> str | None:
+    """Return the call of a product of stacks of matrices, whose panels run on several threads."""
+    kind = BLAS_TYPES.get(call.results[0].dtype)
+    if kind is None:
+        return None
+    letter, name = kind
+    *batch, rows, columns = call.results[0].shape
+    outer, inner = (batch[0], batch[1]) if len(batch) == 2 else (1, math.prod(batch))
+    functions = [call.symbol(f"{letter}{routine}") for routine in ("gemm", "gemv")]
+    operands = []
+    for pointer, steps in zip(call.pointers, call.strides, strict=False):
+        above, below = steps[:2] if len(batch) == 2 else (0, steps[-3] if batch else 0)
+        numbers = ", ".join(map(call.size, (above, below, *steps[-2:])))
+        operands.append(f"(sg_stack){{{pointer}, {numbers}}}")
+    sizes = ", ".join(map(call.size, (outer, inner, rows, columns, call.operands[0].shape[-1])))
+    return (
+        f"sg_product_{name}(rt, {', '.join(functions)},\n"
+        f"    (sg_extents){{{sizes}}},\n"
+        f"    {operands[0]},\n    {operands[1]}, {call.pointers[2]});"
+    )
+
+
+BLAS_TYPES = {
+    np.dtype(np.float32): ("s", "float"),
+    np.dtype(np.float64): ("d", "double"),
+    np.dtype(np.complex64): ("c", "complex_float"),
+    np.dtype(np.complex128): ("z", "complex_double"),
+}
+"""BLAS's letter for a dtype, and the end of the name of the product that emitted C calls."""
+
+
 matmul_p = register(
     Primitive(
         name="matmul",
@@ -56,6 +106,8 @@ matmul_p = register(
         abstract_eval=_product_aval,
         py="xp.matmul({0}, {1})",
         infix="@",
+        native=_native_product,
+        strided=_accepted,
         vjps=(
             lambda ct, out, a, b: product(ct, matrix_transpose(b)),
             lambda ct, out, a, b: product(matrix_transpose(a), ct),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from stagrad.errors import ShapeError
-from stagrad.ir import Aval, Kind, Params, Primitive, aval_of, bind, register
+from stagrad.ir import Along, Aval, Kind, Params, Placement, Primitive, aval_of, bind, register
 from stagrad.ops.convert import as_array, cast, result_dtype, traced_among
 from stagrad.ops.define import implements
 from stagrad.ops.movement import all_batched, astype, lifted, reshape
@@ -32,12 +32,23 @@ def _concatenate_batcher(size: int, batched: Any, operands: Any, *, axis: int) -
     return join(all_batched(size, batched, operands), axis + 1)
 
 
+def _concatenate_places(avals: tuple[Aval, ...], params: Params) -> tuple[Placement, ...]:
+    axis, start, places = params["axis"], 0, []
+    for operand, aval in enumerate(avals):
+        index = [Along(other) for other in range(aval.ndim)]
+        index[axis] = Along(axis, start)
+        places.append(Placement(operand, tuple(index)))
+        start += aval.shape[axis]
+    return tuple(places)
+
+
 concatenate_p = register(
     Primitive(
         name="concatenate",
         kind=Kind.MOVEMENT,
         abstract_eval=_concatenated,
         py="xp.concatenate(({args}), axis={axis})",
+        places=_concatenate_places,
         vjps=_concatenate_rule,
         batcher=_concatenate_batcher,
         linear=True,

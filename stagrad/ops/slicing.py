@@ -11,7 +11,18 @@ from typing import Any
 import numpy as xp
 
 from stagrad.errors import ShapeError
-from stagrad.ir import Along, Aval, Index, Kind, Params, Primitive, aval_of, bind, register
+from stagrad.ir import (
+    Along,
+    Aval,
+    Index,
+    Kind,
+    Params,
+    Placement,
+    Primitive,
+    aval_of,
+    bind,
+    register,
+)
 from stagrad.ops.movement import all_batched, zeros
 
 Span = tuple[int, int, int]
@@ -134,6 +145,10 @@ def _slice_access(aval: Aval, params: Params) -> Index:
     )
 
 
+def _written_place(adds: bool) -> Callable[[tuple[Aval, ...], Params], tuple[Placement, ...]]:
+    return lambda avals, params: (Placement(1, _slice_access(avals[0], params), adds),)
+
+
 def _writing_batcher(write: Callable[..., Any]) -> Callable[..., Any]:
     def batcher(size: int, batched: Any, operands: Any, *, region: Region) -> Any:
         return write(*all_batched(size, batched, operands), (None, *region))
@@ -170,6 +185,7 @@ set_slice_p = register(
         py=lambda params, arity: f"set_at({{0}}, {{1}}, {index_object(params['region'])})",
         helpers=(set_at,),
         update=lambda params, arity: f"{{0}}[{subscript(params['region'])}] = {{1}}",
+        places=_written_place(adds=False),
         batcher=_writing_batcher(lambda *operands: set_slice(*operands)),
         vjps=(
             lambda ct, out, base, value, *, region: clear_slice(ct, region),
@@ -200,6 +216,7 @@ add_slice_p = register(
         py=lambda params, arity: f"add_region({{0}}, {{1}}, {index_object(params['region'])})",
         helpers=(add_region,),
         update=lambda params, arity: f"{{0}}[{subscript(params['region'])}] += {{1}}",
+        places=_written_place(adds=True),
         batcher=_writing_batcher(lambda *operands: add_slice(*operands)),
         vjps=(
             lambda ct, out, base, value, *, region: ct,
@@ -237,6 +254,9 @@ pad_p = register(
         abstract_eval=_padded,
         py=_pad_text,
         helpers=(pad_region,),
+        places=lambda avals, params: (
+            Placement(0, _slice_access(Aval(params["shape"], avals[0].dtype), params)),
+        ),
         batcher=lambda size, batched, operands, *, shape, region: pad(
             operands[0], (size, *shape), (None, *region)
         ),

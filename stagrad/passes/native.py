@@ -11,12 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from stagrad.ir import Along, Graph, Index, Node, constant_p
-from stagrad.ir.index import identity
+from stagrad.ir import Along, Graph, Index, Literal, Node, Placement, constant_p
+from stagrad.ir.index import element_steps, identity
 from stagrad.ir.kernel import (
     Buffer,
     Immediate,
     Kernel,
+    LibraryCall,
     Load,
     Reduce,
     Role,
@@ -28,6 +29,7 @@ from stagrad.ir.kernel import (
     View,
 )
 from stagrad.ir.naming import C_NAMES
+from stagrad.ops.arithmetic import add_p
 from stagrad.ops.movement import astype_p
 from stagrad.passes.fuse import Cluster, base_of
 from stagrad.passes.nest import Partial, nest
@@ -99,6 +101,68 @@ class _NativeScheduler(Scheduler):
         cols, open_axes = ((0,), frozenset({0})) if partial.several else ((), frozenset())
         return Kernel(name, shape, cols, tuple(statements), open_axes=open_axes)
 
+    def library_call(self, node: Node, number: int) -> None:
+        """Add the kernels or the call that runs the operation of a cluster of one."""
+        primitive = node.primitive
+        if primitive.places is not None:
+            self._placed(node, number)
+        elif primitive.strided is not None:
+            operands, indices = zip(
+                *(self._strided(node, item) for item in node.inputs), strict=True
+            )
+            result = self.buffer(node, Role.TEMPORARY)
+            self.steps.append(
+                LibraryCall(primitive, operands, (result,), node.params, node, False, indices)
+            )
+        else:
+            super().library_call(node, number)
+
+    def _strided(self, reader: Node, node: Node) -> tuple[Buffer, Index]:
+        """Return where an operand can be read: where it lies, or in a contiguous copy."""
+        read = self.access[node]
+        accepts = reader.primitive.strided
+        assert accepts is not None
+        base = self.stored_base(node)
+        _, steps = element_steps(read.index, base.aval.shape, node.aval.ndim)
+        if accepts(node.aval, steps):
+            return base, read.index
+        return self.materialized(node), identity(node.aval.ndim)
+
+    def _placed(self, node: Node, number: int) -> None:
+        """Write operands into their places in the result."""
+        assert node.primitive.places is not None
+        avals = tuple(operand.aval for operand in node.inputs)
+        places = node.primitive.places(avals, node.params)
+        if node.primitive.update is not None:
+            written = [self.stored_base(node.inputs[place.operand]) for place in places]
+            _, result = self.updated(node, number, written)
+        else:
+            result = self.buffer(node, Role.TEMPORARY)
+            if sum(avals[place.operand].size for place in places) < node.aval.size:
+                self._fill(result)
+        for place in places:
+            operand = node.inputs[place.operand]
+            self._place(operand, place, result)
+
+    def _place(self, operand: Node, place: Placement, result: Buffer) -> None:
+        value = self._read(self.stored_base(operand), self.access[operand].index)
+        statements: list[Statement] = [value]
+        if place.adds:
+            there = Load(result.name, result, place.index)
+            name, axes = self.names.generated("v"), there.axes
+            dtype = result.aval.dtype
+            value = Scalar(name, add_p, (there, value), {}, dtype, result.node, axes)
+            statements += (there, value)
+        statements.append(Store(result, place.index, value))
+        name = self.names.generated("k")
+        self.nested(Kernel(name, operand.aval.shape, (), tuple(statements)))
+
+    def _fill(self, result: Buffer) -> None:
+        zero = Immediate("zero", Literal(0, result.aval.dtype))
+        shape = result.aval.shape
+        statements = (zero, Store(result, identity(len(shape)), zero))
+        self.nested(Kernel(self.names.generated("k"), shape, (), statements))
+
     def materialized(self, node: Node) -> Buffer:
         """Return the contiguous buffer of a node, copying it into order where it has none."""
         if node in self.buffers or node.primitive is constant_p:
@@ -122,14 +186,15 @@ class _NativeScheduler(Scheduler):
         return result
 
     def _copy(self, source: Buffer, index: Index, result: Buffer) -> None:
-        value: Value
-        if source.literal_scalar:
-            value = Immediate(source.name, source.literal)
-        else:
-            value = Load(source.name, source, index)
+        value = self._read(source, index)
         shape = result.aval.shape
         statements: tuple[Statement, ...] = (value, Store(result, identity(len(shape)), value))
         self.nested(Kernel(self.names.generated("k"), shape, (), statements))
+
+    def _read(self, source: Buffer, index: Index) -> Value:
+        if source.literal_scalar:
+            return Immediate(source.name, source.literal)
+        return Load(source.name, source, index)
 
     def copied(self, node: Node, name: str, role: Role = Role.TEMPORARY) -> Buffer:
         """Return a fresh buffer holding what a node holds."""

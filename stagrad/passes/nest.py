@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from stagrad.ir import Along, Aval
+from stagrad.ir.index import element_steps
 from stagrad.ir.kernel import Buffer, Kernel, Load, Reduce, Role, Scalar, Statement, Store, Value
 from stagrad.ir.naming import Names
 from stagrad.ir.nest import (
@@ -47,7 +48,7 @@ class _Nester:
         self.kernel = kernel
         self.names = names
         self.steps = {
-            item: element_steps(item, len(kernel.space))
+            item: element_steps(item.index, item.buffer.aval.shape, len(kernel.space))
             for item in kernel.statements
             if isinstance(item, Load | Store)
         }
@@ -277,19 +278,6 @@ def _wide(item: Reduce) -> np.dtype:
     if item.primitive.linear and item.dtype.kind in "fc":
         return np.result_type(item.dtype, np.float64)
     return item.dtype
-
-
-def element_steps(item: Load | Store, axes: int) -> tuple[int, tuple[int, ...]]:
-    """Return where an access starts in its buffer, and how far each iteration axis moves it."""
-    offset, steps, stride = 0, [0] * axes, 1
-    for entry, extent in zip(reversed(item.index), reversed(item.buffer.aval.shape), strict=True):
-        if isinstance(entry, Along):
-            offset += entry.start * stride
-            steps[entry.axis] += entry.step * stride
-        else:
-            offset += entry * stride
-        stride *= extent
-    return offset, tuple(steps)
 
 
 Steps = dict[Load | Store, tuple[int, tuple[int, ...]]]

@@ -124,9 +124,18 @@ class Scheduler:
         self.steps.append(LibraryCall(node.primitive, operands, results, node.params, node))
 
     def _update(self, node: Node, number: int) -> None:
-        """Run an operation in operand 0's memory, or in a copy where others need that or own it."""
-        first, *rest = node.inputs
-        others = tuple(self.materialized(operand) for operand in rest)
+        """Run an operation in operand 0's memory, or in a copy of it."""
+        others = tuple(self.materialized(operand) for operand in node.inputs[1:])
+        owner, result = self.updated(node, number, others)
+        operands = (owner, *others)
+        self.steps.append(LibraryCall(node.primitive, operands, (result,), node.params, node, True))
+
+    def updated(self, node: Node, number: int, others: Iterable[Buffer]) -> tuple[Buffer, Buffer]:
+        """Return operand 0 and the result in its memory; a copy where others need that or own it.
+
+        `number` is the node's cluster, `others` what is read while the memory changes.
+        """
+        first = node.inputs[0]
         owner = self.buffers.get(first)
         if (
             owner is None
@@ -137,8 +146,7 @@ class Scheduler:
             owner = self.copied(first, self.node_names[node])
         result = self.buffer(node, Role.TEMPORARY, owner.name)
         self.roots[result] = self.root(owner)
-        operands = (owner, *others)
-        self.steps.append(LibraryCall(node.primitive, operands, (result,), node.params, node, True))
+        return owner, result
 
     def copied(self, node: Node, name: str, role: Role = Role.TEMPORARY) -> Buffer:
         """Return a fresh buffer holding what a node holds."""

@@ -2,6 +2,8 @@
 
 from stagrad.codegen.c.kernel import INDENT, KernelFunction
 from stagrad.codegen.c.slots import Slots, is_fixed
+from stagrad.ir import Aval
+from stagrad.ir.index import element_steps, identity
 from stagrad.ir.kernel import (
     Buffer,
     Copy,
@@ -34,6 +36,7 @@ class _Module:
         self.lines: list[str] = []
         self.callbacks: list[Callback] = []
         self.declared: set[Buffer] = set()
+        self.symbols: dict[str, int] = {}
 
     def program(self) -> NativeProgram:
         """Return the whole program."""
@@ -53,7 +56,7 @@ class _Module:
             sizes=tuple(self.slots.sizes),
             numbers=tuple(self.slots.numbers),
             workspace=schedule.workspace,
-            symbols=(),
+            symbols=tuple(self.symbols),
             callbacks=tuple(self.callbacks),
             long=sum(buffer.aval.nbytes for buffer in moved) >= LONG,
         )
@@ -113,19 +116,43 @@ class _Module:
         root = self._root(buffer)
         return self.schedule.offsets.get(root, root)
 
+    def _native_call(self, step: LibraryCall, pointers: list[str]) -> NativeCall:
+        indices = step.indices or tuple(identity(item.aval.ndim) for item in step.operands)
+        avals, strides = [], []
+        for place, (buffer, index) in enumerate(zip(step.operands, indices, strict=True)):
+            shape = step.node.inputs[place].aval.shape if step.indices else buffer.aval.shape
+            offset, steps = element_steps(index, buffer.aval.shape, len(shape))
+            avals.append(Aval(shape, buffer.aval.dtype))
+            strides.append(steps)
+            if offset:
+                moved = self._open_size(offset * buffer.aval.dtype.itemsize)
+                pointers[place] = f"{pointers[place]} + {moved}"
+        return NativeCall(
+            operands=tuple(avals),
+            results=tuple(buffer.aval for buffer in step.results),
+            params=step.params,
+            pointers=tuple(pointers),
+            strides=tuple(strides),
+            size=self._open_size,
+            symbol=self._symbol,
+        )
+
+    def _symbol(self, name: str) -> str:
+        """Return the text of the address of a BLAS or LAPACK function."""
+        place = self.symbols.setdefault(name, len(self.symbols))
+        return f"rt->symbols[{place}]"
+
     def _open_size(self, value: int) -> str:
         """Return the text of an integer, which small ones are part of."""
         return str(value) if is_fixed(value) else f"n[{self.slots.size(value)}]"
 
     def _call(self, step: LibraryCall) -> None:
         results = () if step.in_place else step.results
-        pointers = tuple(buffer.name for buffer in (*step.operands, *results))
+        pointers = [buffer.name for buffer in (*step.operands, *results)]
         operands = tuple(buffer.aval for buffer in step.operands)
         self.lines.append(f"/* {step.primitive.name} */")
         if step.primitive.native is not None:
-            avals = tuple(buffer.aval for buffer in step.results)
-            call = NativeCall(operands, avals, step.params, pointers, self._open_size)
-            text = step.primitive.native(call)
+            text = step.primitive.native(self._native_call(step, pointers))
             if text is not None:
                 self.lines += text.splitlines()
                 return

@@ -38,4 +38,6 @@ static inline void sg_run(const sg_runtime *rt, void (*kernel)(void *closure, in
         rt->parallel(kernel, task, chunks);
 }
 
+#include "stagrad_blas.h"
+
 #endif
