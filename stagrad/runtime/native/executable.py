@@ -1,6 +1,7 @@
 """A compiled program as a Python function: its memory, constants, callbacks and conversions."""
 
 import ctypes
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from stagrad.errors import DTypeError, ShapeError
 from stagrad.ir.aval import PYTHON_SCALARS, Aval
 from stagrad.ir.native import Callback, NativeProgram
 from stagrad.ir.primitive import module_namespace
-from stagrad.runtime.native.blas import symbol_address
+from stagrad.runtime.native.blas import symbol_addresses
 from stagrad.runtime.native.build import function_address, load_object
 from stagrad.runtime.native.support import HEADERS, support
 
@@ -66,13 +67,15 @@ class _Description(ctypes.Structure):
     )
 
 
-def load_native(program: NativeProgram) -> Callable[..., tuple[Any, ...]]:
+def load_native(program: NativeProgram, miss: object = None) -> Callable[..., Any]:
     """Return the function that runs a program: its inputs in order, a tuple of its outputs back.
 
     Inputs are arrays of the avals' shapes and dtypes, or numbers for 0-d ones; an array that is not
     contiguous, aligned and of native byte order is copied. 0-d outputs are NumPy scalars. The
     function may be called by several threads at once. Raises CompilerError where the text cannot
-    be compiled, and the call ShapeError or DTypeError for an array the program is not for.
+    be compiled, and the call ShapeError or DTypeError for an array the program is not for. With
+    `miss`, the call answers that instead, for whatever is not exactly of the type, shape and dtype
+    of an input, and so tells which program to run in the time that running it takes.
     """
     library = support()
     loaded = load_object(program.text, program.name, [HEADERS])
@@ -89,15 +92,15 @@ def load_native(program: NativeProgram) -> Callable[..., tuple[Any, ...]]:
         workspace_bytes=program.workspace,
         sizes=memory.address(np.array(program.sizes, np.int64)),
         numbers=memory.address(np.array(program.numbers, np.float64)),
-        symbols=memory.pointers([symbol_address(name) for name in program.symbols]),
+        symbols=memory.pointers(symbol_addresses(program.symbols)) if program.symbols else 0,
         callbacks=memory.callbacks(program.callbacks),
         release=program.long,
-        convert=memory.hold(_converter(program)),
-        miss=memory.hold(object()),
+        convert=memory.hold(_converter(program, miss)),
+        miss=memory.hold(object() if miss is None else miss),
         keeper=id(memory.kept),
     )
     memory.hold(loaded)
-    function: Callable[..., tuple[Any, ...]] = library.sg_new_program(ctypes.byref(description))
+    function: Callable[..., Any] = library.sg_new_program(ctypes.byref(description))
     return function
 
 
@@ -161,23 +164,32 @@ class _Memory:
         )
 
 
-def _converter(program: NativeProgram) -> Callable[[int, Any], np.ndarray]:
-    """Return what makes an array as the program wants it of any other value."""
+def _converter(program: NativeProgram, miss: object) -> Callable[[int, Any], Any]:
+    """Return what makes an array as the program wants it of a value that is none."""
 
-    def convert(position: int, value: Any) -> np.ndarray:
+    def convert(position: int, value: Any) -> Any:
         aval = program.inputs[position]
-        array = value if isinstance(value, np.ndarray) else np.asarray(value)
-        number = array.ndim == 0 and (aval.weak or type(value) in PYTHON_SCALARS)
+        array = value if type(value) is np.ndarray else np.asarray(value)
         given, wanted = array.dtype.newbyteorder("="), np.dtype(aval.dtype.type)
-        fits = given == wanted or (number and np.can_cast(given, wanted, "same_kind"))
+        if miss is not None:
+            exact = array is value and not aval.weak and given == wanted
+            return _plain(array, wanted) if exact and array.shape == aval.shape else miss
+        number = array.ndim == 0 and (aval.weak or type(value) in PYTHON_SCALARS)
         where = f"{program.name}: input {position} is"
-        if not fits:
+        if given != wanted and not (number and np.can_cast(given, wanted, "same_kind")):
             raise DTypeError(f"{where} of dtype {given}; this program is for {wanted}")
         if array.shape != aval.shape:
             raise ShapeError(f"{where} of shape {array.shape}; this program is for {aval.shape}")
-        return np.array(array, wanted, order="C", copy=True, subok=False)
+        return _plain(array, wanted)
 
     return convert
+
+
+def _plain(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return an array contiguous, aligned and of native byte order, a copy only where needed."""
+    # A dtype may equal the native one and be another object, which the glue does not take for it.
+    plain = np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
+    return plain if plain.dtype is dtype else plain.view(dtype)
 
 
 def _runner(callback: Callback) -> Callable[..., None]:
@@ -185,17 +197,23 @@ def _runner(callback: Callback) -> Callable[..., None]:
     primitive, params, count = callback.primitive, callback.params, len(callback.operands)
     update = _update(callback) if callback.in_place else None
 
+    def compute(operands: tuple[np.ndarray, ...], results: tuple[np.ndarray, ...]) -> None:
+        if update is not None:
+            update(*operands)
+            return
+        values = primitive.evaluate(operands, params)
+        for result, value in zip(results, values if primitive.multiple else [values], strict=True):
+            result[...] = np.reshape(value, result.shape)
+
     def run(*arrays: np.ndarray) -> None:
-        operands, results = arrays[:count], arrays[count:]
-        with np.errstate(all="ignore"):
-            if update is not None:
-                update(*operands)
-                return
-            values = primitive.evaluate(operands, params)
-            if not primitive.multiple:
-                values = (values,)
-            for result, value in zip(results, values, strict=True):
-                result[...] = np.reshape(value, result.shape)
+        try:
+            with np.errstate(all="ignore"):
+                compute(arrays[:count], arrays[count:])
+        except BaseException as error:
+            # The arrays lie in the program's memory, which a traceback must not hold on to.
+            del arrays
+            traceback.clear_frames(error.__traceback__)
+            raise
 
     return run
 

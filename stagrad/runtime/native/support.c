@@ -1,6 +1,8 @@
 /* The service of every compiled program: from a Python call to the emitted function and back. */
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "host.h"
 #include "pool.h"
@@ -35,7 +37,7 @@ typedef struct {
     int64_t workspace_bytes;
     const int64_t *sizes;
     const double *numbers;
-    void *const *symbols;
+    void *const *symbols; /* null where there are none */
     const Callback *callbacks;
     int64_t release; /* the call takes long: let other Python threads run */
     Object *convert; /* (position, value) -> an array as the program wants it, or `miss` */
@@ -62,7 +64,7 @@ typedef struct frame {
     char *workspace;
 } Frame;
 
-enum { SLOT_BYTES = 32, LINE_BYTES = 64 };
+enum { SLOT_BYTES = 32, LINE_BYTES = 64, PAGE_BYTES = 1 << 21, PAGED_BYTES = 1 << 22 };
 
 static const char CAPSULE[] = "stagrad program";
 
@@ -89,9 +91,19 @@ static void measure_frame(Program *program) {
                            program->slot_bytes + whole_lines(made->workspace_bytes);
 }
 
+static void *new_memory(int64_t bytes) {
+    void *memory;
+    size_t alignment = bytes < PAGED_BYTES ? LINE_BYTES : PAGE_BYTES;
+    if (posix_memalign(&memory, alignment, (size_t)bytes) != 0) return NULL;
+#ifdef MADV_HUGEPAGE
+    if (bytes >= PAGED_BYTES) madvise(memory, (size_t)bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
+
 static Frame *new_frame(Program *program) {
     const Description *made = &program->made;
-    Frame *frame = aligned_alloc(LINE_BYTES, (size_t)program->frame_bytes);
+    Frame *frame = new_memory(program->frame_bytes);
     if (frame == NULL) return NULL;
     frame->runtime = (sg_runtime){pool_run, callback, made->symbols};
     frame->program = program;
@@ -131,6 +143,39 @@ static void put_frame(Frame *frame) {
         if (frame != NULL) count_kept(-bytes);
         free(frame);
     }
+}
+
+/* SciPy's BLAS runs on one thread while programs call it: they divide products among the pool's
+   threads, and its own would spin. Null where the library cannot be told. */
+static struct {
+    int (*get)(void);
+    void (*set)(int);
+    pthread_mutex_t lock;
+    int64_t programs;
+    int before;
+} blas = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void enter_blas(void) {
+    pthread_mutex_lock(&blas.lock);
+    if (blas.programs++ == 0) {
+        blas.before = blas.get();
+        if (blas.before != 1) blas.set(1);
+    }
+    pthread_mutex_unlock(&blas.lock);
+}
+
+static void leave_blas(void) {
+    pthread_mutex_lock(&blas.lock);
+    /* In a process forked during a call there is none to leave; a number set meanwhile stays. */
+    if (blas.programs > 0 && --blas.programs == 0 && blas.before != 1 && blas.get() == 1)
+        blas.set(blas.before);
+    pthread_mutex_unlock(&blas.lock);
+}
+
+static void reset_after_fork(void) {
+    pool_reset();
+    pthread_mutex_init(&blas.lock, NULL);
+    blas.programs = 0;
 }
 
 static int is_plain(Object *value, const Array *wanted) {
@@ -183,7 +228,7 @@ static int convert(Frame *frame, int64_t position, Object *value) {
 /* Find the memory of an input: 1, 0 for a miss, or -1 with an error. */
 static int read_input(Frame *frame, int64_t position, Object *value) {
     const Array *wanted = &frame->program->made.inputs[position];
-    if (is_plain(value, wanted)) {
+    if (wanted->kind == ARRAY && is_plain(value, wanted)) {
         frame->arrays[position] = fields_of(value)->data;
         return 1;
     }
@@ -245,9 +290,12 @@ static Object *run(Frame *frame) {
     const Description *made = &frame->program->made;
     Object *outputs = new_outputs(frame);
     if (outputs == NULL) return NULL;
+    int calls_blas = made->symbols != NULL && blas.set != NULL;
     if (made->release) frame->thread = PyEval_SaveThread();
+    if (calls_blas) enter_blas();
     int failed = made->entry(
         &frame->runtime, frame->arrays, frame->workspace, made->sizes, made->numbers);
+    if (calls_blas) leave_blas();
     if (made->release) PyEval_RestoreThread(frame->thread);
     if (failed) {
         Py_DecRef(outputs);
@@ -342,10 +390,16 @@ void sg_set_threads(int64_t threads) {
     atomic_store(&pool.threads, threads);
 }
 
+/* Tell how to read and set the number of threads of SciPy's BLAS. */
+void sg_setup_blas(int (*get)(void), void (*set)(int)) {
+    blas.get = get;
+    blas.set = set;
+}
+
 /* Prepare the process; returns NumPy's ABI version, of which the high byte is the major one. */
 unsigned sg_setup(const Host *given) {
     host = *given;
     pool_reset();
-    pthread_atfork(NULL, NULL, pool_reset);
+    pthread_atfork(NULL, NULL, reset_after_fork);
     return ((AbiVersion)host.numpy[ABI_VERSION])();
 }
