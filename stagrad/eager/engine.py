@@ -142,7 +142,13 @@ class Pass:
         if anomaly.get() and check_nan.get():
             _refuse_nan(node, results)
         if node.after:
-            results = self._hand(node, node.after, results, cotangent)
+            # Hooks see an entry for each operand, None for those that need no gradient.
+            places = [n for n, (other, _) in enumerate(node.next_functions) if other is not None]
+            entries: list[Any] = [None] * len(node.next_functions)
+            for place, result in zip(places, results, strict=True):
+                entries[place] = result
+            entries = self._hand(node, node.after, entries, cotangent)
+            results = [entries[place] for place in places]
         return results
 
     def _hand(self, node: Node, hooks: Any, values: Any, given: Any) -> Any:

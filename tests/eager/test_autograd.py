@@ -249,3 +249,18 @@ def test_unused_nodes_do_not_run():
     heavy = y * 1
     heavy.register_hook(lambda g: 1 / 0)
     assert gradient((x * 2 + heavy).sum(), x)[0].tolist() == [2]
+
+
+def test_hooks_of_nodes_see_an_entry_for_each_operand():
+    x = stagrad.tensor([1.0, 2.0], requires_grad=True)
+    y = x * stagrad.tensor([3.0, 4.0])
+    seen = []
+
+    def hook(grad_inputs, grad_outputs):
+        seen.append([grad is None for grad in grad_inputs])
+        return grad_inputs[0] * 10, None
+
+    y.grad_fn.register_hook(hook)
+    y.sum().backward()
+    assert seen == [[False, True]]
+    assert x.grad.tolist() == [30, 40]

@@ -128,9 +128,9 @@ def test_a_model_trains():
 def test_forward_hooks_and_parameters_without_gradients():
     net = Net()
     seen = []
-    remove = net.register_forward_hook(lambda module, args, result: seen.append(result.shape))
+    handle = net.register_forward_hook(lambda module, args, result: seen.append(result.shape))
     net(stagrad.ones(4, 2))
-    remove()
+    handle.remove()
     net(stagrad.ones(4, 2))
     assert seen == [(4, 1)]
     net.requires_grad_(False)
@@ -198,3 +198,19 @@ def test_the_graph_of_a_layer_leads_to_bias_input_weight():
     assert leaves[0] is layer.bias
     assert leaves[1] is x
     assert leaves[2] is layer.weight
+
+
+def test_hooks_before_forward_change_its_arguments():
+    layer = nn.Identity()
+    with layer.register_forward_pre_hook(lambda module, args: args[0] * 2):
+        assert layer(stagrad.ones(1)).item() == 2
+    with layer.register_forward_hook(lambda module, args, result: result + args[0]):
+        assert layer(stagrad.ones(1)).item() == 2
+    assert layer(stagrad.ones(1)).item() == 1
+
+
+def test_alike_neighbours_of_a_list_print_as_one():
+    assert repr(nn.ModuleList([nn.ReLU(), nn.ReLU(), nn.Tanh()])) == (
+        "ModuleList(\n  (0-1): 2 x ReLU()\n  (2): Tanh()\n)"
+    )
+    assert repr(nn.ModuleList()) == "ModuleList()"

@@ -1,5 +1,6 @@
 """Modules that hold other modules."""
 
+import itertools
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -57,6 +58,22 @@ class ModuleList(Module):
         super().__init__()
         for module in modules:
             self.append(module)
+
+    def __repr__(self) -> str:
+        lines = [f"  ({place}): {text}" for place, text in self._grouped()]
+        return "\n".join([f"{type(self).__name__}(", *lines, ")"]) if lines else super().__repr__()
+
+    def _grouped(self) -> Iterator[tuple[str, str]]:
+        """Yield places and texts; alike neighbours are one: `(0-1): 2 x Linear(...)`."""
+        start = 0
+        for text, group in itertools.groupby(repr(module) for module in self):
+            count = len(list(group))
+            text = text.replace("\n", "\n  ")
+            if count == 1:
+                yield str(start), text
+            else:
+                yield f"{start}-{start + count - 1}", f"{count} x {text}"
+            start += count
 
     def append(self, module: Module) -> "ModuleList":
         """Add a module at the end; return the list."""

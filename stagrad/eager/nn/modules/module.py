@@ -1,12 +1,13 @@
 """Module: a function with parameters, made of other modules."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from stagrad.eager.device import CPU, check_device
+from stagrad.eager.hooks import RemovableHandle, add_hook
 from stagrad.eager.inplace import bump
 from stagrad.eager.nn.parameter import Parameter
 from stagrad.eager.tensor import Tensor
@@ -48,7 +49,8 @@ class Module:
         object.__setattr__(self, "_parameters", {})
         object.__setattr__(self, "_buffers", {})
         object.__setattr__(self, "_modules", {})
-        object.__setattr__(self, "_forward_hooks", [])
+        object.__setattr__(self, "_forward_hooks", {})
+        object.__setattr__(self, "_forward_pre_hooks", {})
         object.__setattr__(self, "training", True)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -58,21 +60,28 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run `forward`, then the forward hooks."""
+        """Run `forward` between the hooks before and after it."""
+        for hook in self._hooks("_forward_pre_hooks"):
+            changed = hook(self, args)
+            if changed is not None:
+                args = changed if isinstance(changed, tuple) else (changed,)
         result = self.forward(*args, **kwargs)
-        for hook in self._hooks():
+        for hook in self._hooks("_forward_hooks"):
             replaced = hook(self, args, result)
             result = result if replaced is None else replaced
         return result
 
-    def _hooks(self) -> list[Callable[..., Any]]:
-        return list(self.__dict__["_forward_hooks"])
+    def _hooks(self, kind: str) -> Sequence[Callable[..., Any]]:
+        hooks = self.__dict__[kind]
+        return list(hooks.values()) if hooks else ()
 
-    def register_forward_hook(self, hook: Callable[..., Any]) -> Callable[[], None]:
-        """Call `hook(module, args, result)` after every `forward`; return what removes it."""
-        hooks = self.__dict__["_forward_hooks"]
-        hooks.append(hook)
-        return lambda: hooks.remove(hook)
+    def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, args, result)` after every `forward`; it may return another result."""
+        return add_hook(self.__dict__["_forward_hooks"], hook)
+
+    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, args)` before every `forward`; it may return other arguments."""
+        return add_hook(self.__dict__["_forward_pre_hooks"], hook)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_parameters" not in self.__dict__:
