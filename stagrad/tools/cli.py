@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import stagrad
 from stagrad.api.lowering import Lowered
 from stagrad.errors import StagradError
+from stagrad.runtime.native import cache as native_cache
 from stagrad.tools import show
 from stagrad.tools.colors import painter
 from stagrad.tools.target import UsageError, find_function, read_arguments
@@ -21,6 +22,7 @@ Show what stagrad makes of a function.
 commands:
   dump      the graph after each pass, as text, drawing or data, and what each pass changed
   source    the program that is emitted for it
+  cache     what is kept of compiled programs: cache info, cache clear
 
 python -m stagrad COMMAND --help tells more of each.
 """
@@ -163,4 +165,21 @@ def source(arguments: Sequence[str]) -> None:
     show.print_source(lowered, painter())
 
 
-COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {"dump": dump, "source": source}
+def cache(arguments: Sequence[str]) -> None:
+    """Run `cache`: tell what compiled programs take, or remove them."""
+    parser = _Parser(
+        prog="python -m stagrad cache",
+        description="Tell where compiled programs are kept and what they take, or remove them.",
+    )
+    parser.add_argument("action", choices=("info", "clear"))
+    action = parser.parse_args(arguments).action
+    found = native_cache.info() if action == "info" else native_cache.clear()
+    what = f"{found.count} compiled programs, {found.bytes / 1e6:.1f} MB, in {found.folder}"
+    print(what if action == "info" else f"removed {what}")
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
+    "dump": dump,
+    "source": source,
+    "cache": cache,
+}

@@ -105,12 +105,13 @@ _COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')|/\*.*?\*/|/
 
 
 def without_comments(text: str) -> str:
-    """Return C text with each comment replaced by a blank.
+    """Return C text without comments, and without the lines and ends of lines they leave empty.
 
-    >>> without_comments('f(x); /* a.py:3 */ puts("// no comment"); // one')
-    'f(x);   puts("// no comment");  '
+    >>> without_comments('f(x); /* a.py:3 */ puts("// no comment"); // one\\n// two\\n')
+    'f(x);   puts("// no comment");'
     """
-    return _COMMENT.sub(lambda found: found[1] or " ", text)
+    lines = _COMMENT.sub(lambda found: found[1] or " ", text).splitlines()
+    return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
 def _open_or_build(
