@@ -1,5 +1,6 @@
 """C text to a loaded function: found in the cache, or compiled."""
 
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -26,6 +27,7 @@ _PROBE_VERSION = "1"
 """Changes with what `probe` asks, so that answers to older questions are not used."""
 
 _NO_SPACE = re.compile("No space left on device|Disk quota exceeded|Read-only file system")
+_NOT_EXECUTABLE = re.compile("failed to map segment|Operation not permitted|Permission denied")
 
 _lock = threading.Lock()
 _loaded: dict[str, "_Object"] = {}
@@ -59,7 +61,8 @@ def _probed(compiler: Compiler) -> Compiler:
         flags, links = tuple(map(str, known["flags"])), tuple(map(str, known["links"]))
     except (OSError, ValueError, KeyError, TypeError):
         flags, links = probe(compiler)
-        with cache.building() as folder:
+        # Where it cannot be written, each process asks again.
+        with contextlib.suppress(OSError), cache.building() as folder:
             written = folder / path.name
             written.write_text(json.dumps({"flags": flags, "links": links}), encoding="utf-8")
             os.replace(written, folder.parent / path.name)
@@ -130,7 +133,13 @@ def _open_or_build(
             )
             cache.discard(found)
     try:
-        return _open(_build(compiler, key, text, include), symbol)
+        try:
+            return _open(_build(compiler, key, text, include), symbol)
+        except OSError as error:
+            if _NOT_EXECUTABLE.search(str(error)) is None:
+                raise
+            cache.private_folder(f"programs in it cannot be run: {error}")
+            return _open(_build(compiler, key, text, include), symbol)
     except (OSError, AttributeError) as error:
         raise CompilerError(
             f"what the C compiler made of {symbol} cannot be loaded: {error}"
@@ -144,15 +153,21 @@ def _open(path: Path, symbol: str) -> ctypes.PyDLL:
 
 
 def _build(compiler: Compiler, key: str, text: str, include: Sequence[Path]) -> Path:
+    """Compile a text and return where the object is stored; in a private folder on a full disk."""
+    complaint = ""
     for _ in range(2):
-        with cache.building() as folder:
-            source, target = folder / "program.c", folder / "program.so"
-            source.write_text(text, encoding="utf-8")
-            done = run_compiler(compiler.arguments(source, target, include), folder)
-            if done.returncode == 0 and target.exists():
-                return cache.store(key, target)
-        full = _NO_SPACE.search(done.stdout)
+        try:
+            with cache.building() as folder:
+                source, target = folder / "program.c", folder / "program.so"
+                source.write_text(text, encoding="utf-8")
+                done = run_compiler(compiler.arguments(source, target, include), folder)
+                if done.returncode == 0 and target.exists():
+                    return cache.store(key, target)
+                complaint = done.stdout
+        except OSError as error:
+            complaint = str(error)
+        full = _NO_SPACE.search(complaint)
         if full is None:
             break
         cache.private_folder(full[0])
-    raise CompilerError(f"the C compiler says: {complaint_about(text, done.stdout)}")
+    raise CompilerError(f"the C compiler says: {complaint_about(text, complaint)}")

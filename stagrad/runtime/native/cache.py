@@ -48,7 +48,10 @@ def folder() -> Path:
 
 def info() -> CacheInfo:
     """Return where compiled programs are kept, how many there are and what they take."""
-    sizes = [entry.stat().st_size for entry in _objects(folder())]
+    sizes = []
+    for entry in _objects(folder()):
+        with contextlib.suppress(OSError):  # another process may have removed it meanwhile
+            sizes.append(entry.stat().st_size)
     return CacheInfo(folder(), len(sizes), sum(sizes))
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from stagrad.config import on_num_threads
 from stagrad.errors import CompilerError
-from stagrad.runtime.native.build import load_object
+from stagrad.runtime.native.build import load_object, require_compiler
+from stagrad.runtime.native.toolchain import Compiler, find_compiler
 
 FOLDER = Path(__file__).parent
 HEADERS = Path(__file__).parents[2] / "codegen" / "c" / "include"
@@ -58,6 +59,24 @@ def support() -> ctypes.PyDLL:
     library.sg_set_threads.restype = None
     on_num_threads(library.sg_set_threads)
     return library
+
+
+def native_complaint() -> str:
+    """Return why no program can be compiled on this machine, nothing where it can.
+
+    It looks at the compiler that is there now, and the first time tries it.
+    """
+    return _complaint(find_compiler())
+
+
+@functools.cache
+def _complaint(compiler: Compiler | None) -> str:
+    try:
+        require_compiler()
+        support()
+    except CompilerError as error:
+        return str(error)
+    return ""
 
 
 def _numpy_table() -> Any:

@@ -81,6 +81,8 @@ def find_compiler() -> Compiler | None:
 
 @functools.cache
 def _find(chosen: str) -> Compiler | None:
+    if platform.system() == "Windows":
+        return None  # the thread pool needs POSIX threads
     for command in _candidates(chosen):
         program = shutil.which(command[0])
         if program is not None:

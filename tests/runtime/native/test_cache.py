@@ -1,5 +1,6 @@
 """The cache of compiled programs when all is well, and when nothing is."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from stagrad.errors import CompilerError
-from stagrad.runtime.native import build, cache, load_native, toolchain
+from stagrad.runtime.native import build, cache, load_native, native_complaint, toolchain
 from stagrad.tools.cli import main
 from tests.runtime.native.programs import doubling
 
@@ -208,6 +209,24 @@ def test_a_compiler_that_does_not_work_is_told(
     monkeypatch.setenv("CC", str(broken))
     with pytest.raises(CompilerError, match=r"(?s)cannot compile a function.*cannot find crt1\.o"):
         load_native(doubling(2))
+    assert "cannot find crt1.o" in native_complaint()
+    monkeypatch.delenv("CC")
+    assert native_complaint() == ""
+
+
+def test_a_folder_whose_programs_may_not_run_costs_one_warning(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Library(ctypes.PyDLL):
+        def __init__(self, name: str) -> None:
+            if folder in Path(name).parents:
+                raise OSError(f"{name}: failed to map segment from shared object")
+            super().__init__(name)
+
+    monkeypatch.setattr(ctypes, "PyDLL", Library)
+    with pytest.warns(RuntimeWarning, match="programs in it cannot be run") as caught:
+        assert load_native(doubling(2))(X)[0] == 5.0
+    assert len(caught) == 1
 
 
 def test_a_flag_the_compiler_lacks_is_left_out(
