@@ -71,16 +71,21 @@ class Conversions:
         """Return the numbers as nested lists."""
         return self._array.tolist()
 
+    def _only(self) -> Any:
+        if self._array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self._array.item()
+
     def __float__(self) -> float:
         self._refuse_store()
-        return float(self.item())
+        return float(self._only())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._only())
 
     def __complex__(self) -> complex:
         self._refuse_store()
-        return complex(self.item())
+        return complex(self._only())
 
     def __bool__(self) -> bool:
         if self._array.size != 1:

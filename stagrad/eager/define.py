@@ -17,6 +17,7 @@ from stagrad.eager.modes import is_grad_enabled
 from stagrad.eager.node import Edge, Node, freed_error, take_order
 from stagrad.eager.recording import note_trace
 from stagrad.eager.tape import PrimitiveNode, edge_of
+from stagrad.eager.translation import translated
 from stagrad.ir import bind
 from stagrad.ops.movement import reshape_p
 from stagrad.ops.quiet import restore, silence
@@ -123,6 +124,12 @@ def _quietly(body: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     inside = _inside.set(True)
     try:
         return body(*args, **kwargs)
+    except ValueError as error:
+        shapes = [np.shape(leaf) for leaf in _leaves((args, kwargs)) if hasattr(leaf, "shape")]
+        known = translated(error, body.__name__, shapes)
+        if known is error:
+            raise
+        raise known from None
     finally:
         _inside.reset(inside)
         restore(quiet)

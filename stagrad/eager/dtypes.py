@@ -117,9 +117,8 @@ def set_default_dtype(d: Any) -> None:
     """
     wanted: np.dtype = np.dtype(d)
     if wanted.kind != "f" or wanted.itemsize > 8:
-        raise ValueError(
-            "set_default_dtype: only floating-point types are supported as the default type, got "
-            f"{wanted}"
+        raise TypeError(
+            f"only floating-point types are supported as the default type, not {wanted}"
         )
     _current["default"] = wanted
 

@@ -8,6 +8,7 @@ from stagrad.eager import tape
 from stagrad.eager.define import run_operation
 from stagrad.eager.inplace import check_writable, update, write
 from stagrad.eager.modes import is_grad_enabled
+from stagrad.eager.translation import index_error
 from stagrad.ops.indexing import getitem as getitem_of_values
 from stagrad.ops.indexing import store
 
@@ -22,7 +23,7 @@ def getitem(tensor: Any, index: Any) -> Any:
         name = _name(index)
         return run_operation(name, lambda x: getitem_of_values(x, index), (tensor,), {}, view=True)
     except IndexError as error:
-        raise IndexError(str(error).replace("for axis", "for dimension")) from None
+        raise index_error(error, tensor.shape) from None
 
 
 def is_basic(index: Any) -> bool:

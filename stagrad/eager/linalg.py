@@ -7,6 +7,7 @@ import numpy as np
 
 from stagrad.eager.functions.products import matmul
 from stagrad.eager.functions.registry import axes_of, function, returned
+from stagrad.eager.translation import LinAlgError
 from stagrad.ir import aval_of
 from stagrad.ops.convert import cast
 from stagrad.ops.define import FUNCTIONS, SCIPY
@@ -271,7 +272,8 @@ tensordot, trace = np.linalg.tensordot, np.linalg.trace
 """What the array API standard has here and PyTorch has not; NumPy's take tensors."""
 
 __all__ = [
-    "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
+    "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
+    "eigvalsh", "inv",
     "lstsq", "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank",
     "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr", "slogdet", "solve",
     "solve_triangular", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace",

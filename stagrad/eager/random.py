@@ -70,6 +70,7 @@ def randperm(
     requires_grad: bool = False, out: Any = None,
 ) -> Tensor:  # fmt: skip
     """Return the integers below n in random order."""
+    shape_from((n,))
     wanted = np.dtype(np.int64) if dtype is None else read_dtype(dtype)
     return finish(draws_of(generator).permutation(n).astype(wanted), requires_grad, device, out)
 
@@ -97,6 +98,8 @@ def normal(
 ) -> Tensor:  # fmt: skip
     """Return normally distributed numbers; mean and std are numbers or tensors."""
     given = [x._array if isinstance(x, Tensor) else x for x in (mean, std)]
+    if np.min(given[1], initial=0) < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {np.min(given[1])}")
     shape = np.broadcast_shapes(*map(np.shape, given)) if size is None else shape_from((size,))
     for x in (mean, std):
         if dtype is None and isinstance(x, Tensor) and x._array.dtype.kind == "f":

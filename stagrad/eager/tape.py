@@ -10,6 +10,7 @@ from stagrad.eager.names import backward_name
 from stagrad.eager.node import Edge, Node, freed_error, take_order
 from stagrad.eager.recording import anomaly, note_trace, pack_saved, saved_hooks, unpack_saved
 from stagrad.eager.saving import Plan, plan_of, underivable
+from stagrad.eager.translation import size_mismatch
 from stagrad.errors import SizeError
 from stagrad.ir import NOT_DIFFERENTIABLE, Primitive
 from stagrad.ir.aval import dtype_name
@@ -224,15 +225,9 @@ def explain_shapes(arrays: Sequence[Any]) -> None:
     """Raise SizeError, in PyTorch's words, where two operands do not broadcast."""
     if len(arrays) != 2:
         return
-    shapes = [np.shape(array) for array in arrays]
-    for place in range(1, min(map(len, shapes)) + 1):
-        a, b = shapes[0][-place], shapes[1][-place]
-        if a != b and 1 not in (a, b):
-            axis = max(map(len, shapes)) - place
-            raise SizeError(
-                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
-                f"non-singleton dimension {axis}"
-            ) from None
+    told = size_mismatch(np.shape(arrays[0]), np.shape(arrays[1]))
+    if told:
+        raise SizeError(told) from None
 
 
 _RUNNERS: dict[tuple[Primitive, int], Any] = {}

@@ -28,7 +28,7 @@ def test_python_numbers_take_the_default_dtype():
         assert stagrad.tensor(1j).dtype == stagrad.complex128
     finally:
         stagrad.set_default_dtype(stagrad.float32)
-    with pytest.raises(ValueError, match="floating-point"):
+    with pytest.raises(TypeError, match="floating-point"):
         stagrad.set_default_dtype(stagrad.int64)
 
 

@@ -23,6 +23,9 @@ def diag(input: Any, diagonal: int = 0) -> Any:
 @function("DiagonalBackward0", view=True)
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """Return a view of diagonals, along a new last axis."""
+    ndim = max(aval_of(input).ndim, 1)
+    if dim1 % ndim == dim2 % ndim:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     return np.diagonal(input, offset, dim1, dim2)
 
 

@@ -20,7 +20,9 @@ def _listed(tensors: Any, name: str) -> list[Any]:
 @function("CatBackward0", method=False)
 def cat(tensors: Any, dim: int | None = 0) -> Any:
     """Return tensors joined along an axis they have; all their elements in a row for None."""
-    listed = _listed(tensors, "torch.cat(): expected a non-empty list of Tensors;")
+    if not len(tensors):
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    listed = _listed(tensors, "torch.cat()")
     if dim is None:
         return np.concatenate(listed, axis=None)
     # PyTorch skips empty vectors whatever the others' shapes are.
@@ -103,6 +105,12 @@ def block_diag(*tensors: Any) -> Any:
 def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
     """Return grids of coordinates, one for each vector."""
     listed = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
+    for tensor in listed:
+        if aval_of(tensor).ndim > 1:
+            raise RuntimeError(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
+                f"{list(aval_of(tensor).shape)}"
+            )
     return tuple(FUNCTIONS[np.meshgrid](*listed, indexing=indexing))
 
 

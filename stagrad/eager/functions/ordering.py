@@ -133,6 +133,8 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """Return the k-th smallest element along an axis, counted from one, and where it stands."""
     order = _order(numbers(input), dim, False)
+    if not 1 <= k <= (order.shape[dim] if order.ndim else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     places = np.take(order, [k - 1], dim) if order.ndim else order
     return Kthvalue(*_picked(input, places, dim, keepdim))
 

@@ -17,7 +17,7 @@ def _along(index: np.ndarray, axis: int, extent: int, name: str) -> tuple[Any, .
     if index.size and not (index.min() >= 0 and index.max() < extent):
         wrong = index.max() if index.max() >= extent else index.min()
         raise RuntimeError(
-            f"{name}: index {wrong} is out of bounds for dimension {axis} with size {extent}"
+            f"index {wrong} is out of bounds for dimension {axis} with size {extent} ({name})"
         )
     grid: list[Any] = list(np.indices(index.shape, sparse=True))
     grid[axis] = index

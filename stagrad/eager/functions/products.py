@@ -106,6 +106,11 @@ def inner(input: Any, other: Any) -> Any:
 @function("MulBackward0")
 def outer(input: Any, vec2: Any) -> Any:
     """Return all products of elements of two vectors."""
+    for name, operand in (("self", input), ("vec2", vec2)):
+        if aval_of(operand).ndim != 1:
+            raise RuntimeError(
+                f"outer: Expected 1-D argument {name}, but got {aval_of(operand).ndim}-D"
+            )
     return np.reshape(input, (-1, 1)) * np.reshape(vec2, (1, -1))
 
 

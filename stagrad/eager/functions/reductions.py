@@ -271,6 +271,10 @@ def nanquantile(
 @function("TraceBackward0")
 def trace(input: Any) -> Any:
     """Return the sum of a matrix's diagonal."""
+    if aval_of(input).ndim != 2:
+        raise RuntimeError(
+            f"trace: expected a matrix, but got tensor with dim {aval_of(input).ndim}"
+        )
     return np.trace(input)
 
 

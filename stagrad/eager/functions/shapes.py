@@ -344,6 +344,10 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     if not shape:
         return np.reshape(input, (1,))[:size]
     axis = axis_in(dimension, len(shape))
+    if size > shape[axis]:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {axis} is {shape[axis]} but size is {size}"
+        )
     starts = np.arange(0, shape[axis] - size + 1, step)
     places = starts[:, None] + np.arange(size)
     taken = np.take(input, places, axis=axis)

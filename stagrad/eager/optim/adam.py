@@ -34,10 +34,10 @@ class Adam(Optimizer):
         maximize: bool = False,
     ) -> None:
         check_range("learning rate", lr, 0.0)
-        check_range("epsilon", eps, 0.0)
+        check_range("epsilon value", eps, 0.0)
         for number, beta in enumerate(betas):
             check_range(f"beta parameter at index {number}", beta, 0.0, 1.0)
-        check_range("weight_decay", weight_decay, 0.0)
+        check_range("weight_decay value", weight_decay, 0.0)
         defaults = {
             "lr": lr,
             "betas": tuple(betas),

@@ -157,7 +157,7 @@ def _mapped(values: Any, kind: type, convert: Callable[[Any], Any]) -> Any:
 def check_range(name: str, value: float, low: float, high: float = float("inf")) -> None:
     """Raise ValueError unless low <= value < high, in PyTorch's words."""
     if not low <= value < high:
-        raise ValueError(f"Invalid {name} value: {value}")
+        raise ValueError(f"Invalid {name}: {value}")
 
 
 def decayed(array: np.ndarray, gradient: np.ndarray, weight_decay: float) -> np.ndarray:

@@ -33,10 +33,10 @@ class RMSprop(Optimizer):
         maximize: bool = False,
     ) -> None:
         check_range("learning rate", lr, 0.0)
-        check_range("epsilon", eps, 0.0)
-        check_range("momentum", momentum, 0.0)
-        check_range("weight_decay", weight_decay, 0.0)
-        check_range("alpha", alpha, 0.0)
+        check_range("epsilon value", eps, 0.0)
+        check_range("momentum value", momentum, 0.0)
+        check_range("weight_decay value", weight_decay, 0.0)
+        check_range("alpha value", alpha, 0.0)
         defaults = {
             "lr": lr,
             "alpha": alpha,

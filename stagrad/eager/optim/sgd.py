@@ -34,8 +34,8 @@ class SGD(Optimizer):
         maximize: bool = False,
     ) -> None:
         check_range("learning rate", lr, 0.0)
-        check_range("momentum", momentum, 0.0)
-        check_range("weight_decay", weight_decay, 0.0)
+        check_range("momentum value", momentum, 0.0)
+        check_range("weight_decay value", weight_decay, 0.0)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = {

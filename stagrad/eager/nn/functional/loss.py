@@ -183,6 +183,11 @@ def _check_classes(input: Any, target: Any, ignore_index: int) -> None:
     """Raise where the target does not name a class for each distribution in the input."""
     shape, axis = aval_of(input).shape, _class_axis(input)
     wanted = shape[:axis] + shape[axis + 1 :]
+    if wanted and aval_of(target).shape[:1] != wanted[:1]:
+        raise ValueError(
+            f"Expected input batch_size ({wanted[0]}) to match target batch_size "
+            f"({', '.join(map(str, aval_of(target).shape[:1]))})."
+        )
     if aval_of(target).shape != wanted:
         raise ValueError(
             f"Expected target size {list(wanted)}, got {list(aval_of(target).shape)}: one class "

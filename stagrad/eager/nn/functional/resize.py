@@ -109,6 +109,11 @@ def interpolate(
     """
     image = aval_of(input).shape[2:]
     axes = len(image)
+    if not axes:
+        raise NotImplementedError(
+            "Input Error: Only 3D, 4D and 5D input Tensors supported (got "
+            f"{aval_of(input).ndim}D) for the modes: nearest | linear | bilinear | trilinear"
+        )
     if mode not in ("nearest", "nearest-exact") and _LINEAR.get(mode) != axes:
         known = ", ".join(repr(name) for name in ("nearest", "nearest-exact", *_LINEAR))
         raise NotImplementedError(

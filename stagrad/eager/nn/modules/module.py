@@ -55,7 +55,7 @@ class Module:
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the result; every subclass defines its own."""
-        raise TypeError(
+        raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
 
