@@ -137,3 +137,11 @@ def test_state_is_saved_as_tensors_and_taken_over():
         (leaf**2).sum().backward()
         optimizer.step()
     assert parameter.tolist() == twin.tolist()
+
+
+def test_options_of_execution():
+    x = stagrad.tensor([1.0], requires_grad=True)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
+        optim.SGD([x], speed=3)
+    with pytest.raises(ValueError, match="differentiable=True is not supported"):
+        optim.Adam([x], differentiable=True)

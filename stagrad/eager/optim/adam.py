@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.eager.optim.optimizer import Group, Optimizer, check_range, decayed
+from stagrad.eager.optim.optimizer import Group, Optimizer, check_range, decayed, execution_options
 
 
 class Adam(Optimizer):
@@ -32,6 +32,7 @@ class Adam(Optimizer):
         amsgrad: bool = False,
         *,
         maximize: bool = False,
+        **execution: Any,
     ) -> None:
         check_range("learning rate", lr, 0.0)
         check_range("epsilon value", eps, 0.0)
@@ -45,6 +46,10 @@ class Adam(Optimizer):
             "weight_decay": weight_decay,
             "amsgrad": amsgrad,
             "maximize": maximize,
+            "decoupled_weight_decay": self.decoupled,
+            **execution_options(
+                type(self).__name__, execution, "foreach", "fused", "capturable", "differentiable"
+            ),
         }
         super().__init__(params, defaults)
 
@@ -98,5 +103,8 @@ class AdamW(Adam):
         amsgrad: bool = False,
         *,
         maximize: bool = False,
+        **execution: Any,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
+        super().__init__(
+            params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, **execution
+        )

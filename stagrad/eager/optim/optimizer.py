@@ -154,6 +154,23 @@ def _mapped(values: Any, kind: type, convert: Callable[[Any], Any]) -> Any:
     return convert(values) if isinstance(values, kind) else values
 
 
+def execution_options(optimizer: str, given: Group, *known: str) -> Group:
+    """Return the options by which PyTorch chooses kernels; they are kept, and change nothing.
+
+    TypeError for other options; ValueError for `differentiable=True`.
+    """
+    defaults = {name: None if name in ("foreach", "fused") else False for name in known}
+    for name in given:
+        if name not in defaults:
+            raise TypeError(f"{optimizer}() got an unexpected keyword argument {name!r}")
+    if given.get("differentiable"):
+        raise ValueError(
+            f"{optimizer}: differentiable=True is not supported: steps are not recorded. Write the "
+            "step with tensor operations to differentiate through it."
+        )
+    return defaults | given
+
+
 def check_range(name: str, value: float, low: float, high: float = float("inf")) -> None:
     """Raise ValueError unless low <= value < high, in PyTorch's words."""
     if not low <= value < high:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.eager.optim.optimizer import Group, Optimizer, check_range, decayed
+from stagrad.eager.optim.optimizer import Group, Optimizer, check_range, decayed, execution_options
 
 
 class RMSprop(Optimizer):
@@ -31,6 +31,7 @@ class RMSprop(Optimizer):
         centered: bool = False,
         *,
         maximize: bool = False,
+        **execution: Any,
     ) -> None:
         check_range("learning rate", lr, 0.0)
         check_range("epsilon value", eps, 0.0)
@@ -45,6 +46,7 @@ class RMSprop(Optimizer):
             "momentum": momentum,
             "centered": centered,
             "maximize": maximize,
+            **execution_options("RMSprop", execution, "foreach", "capturable", "differentiable"),
         }
         super().__init__(params, defaults)
 

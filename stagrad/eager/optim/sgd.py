@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from stagrad.eager.optim.optimizer import Group, Optimizer, check_range, decayed
+from stagrad.eager.optim.optimizer import Group, Optimizer, check_range, decayed, execution_options
 
 
 class SGD(Optimizer):
@@ -32,6 +32,7 @@ class SGD(Optimizer):
         nesterov: bool = False,
         *,
         maximize: bool = False,
+        **execution: Any,
     ) -> None:
         check_range("learning rate", lr, 0.0)
         check_range("momentum value", momentum, 0.0)
@@ -45,6 +46,7 @@ class SGD(Optimizer):
             "weight_decay": weight_decay,
             "nesterov": nesterov,
             "maximize": maximize,
+            **execution_options("SGD", execution, "foreach", "fused", "differentiable"),
         }
         super().__init__(params, defaults)
 
