@@ -11,6 +11,7 @@ from stagrad.api.constants import stop_gradient
 from stagrad.api.export import export
 from stagrad.api.jvp import jvp
 from stagrad.api.matrices import hessian, hvp, jacobian
+from stagrad.api.profile import profile
 from stagrad.api.transforms import aval, compile, grad, value_and_grad
 from stagrad.api.vjp import vjp
 from stagrad.api.vmap import vmap
@@ -29,6 +30,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "max_pool",
+    "profile",
     "random",
     "stop_gradient",
     "value_and_grad",

@@ -53,10 +53,13 @@ def kernel_infos(schedule: Schedule) -> tuple[KernelInfo, ...]:
     >>> [(info.operations, info.space, info.bytes_read, info.flops) for info in lowered.kernels]
     [(('sin', 'multiply', 'sum'), (5,), 40, 15)]
     """
-    return tuple(_info(step) for step in schedule.steps if isinstance(step, Kernel | LibraryCall))
+    return tuple(
+        kernel_info(step) for step in schedule.steps if isinstance(step, Kernel | LibraryCall)
+    )
 
 
-def _info(step: Kernel | LibraryCall) -> KernelInfo:
+def kernel_info(step: Kernel | LibraryCall) -> KernelInfo:
+    """Return what one step costs."""
     read = sum(buffer.aval.nbytes for buffer in dict.fromkeys(reads(step)))
     written = sum(buffer.aval.nbytes for buffer in writes(step))
     if isinstance(step, LibraryCall):

@@ -1,5 +1,7 @@
 """A Schedule as a C translation unit."""
 
+import numpy as np
+
 from stagrad.codegen.c.kernel import INDENT, KernelFunction
 from stagrad.codegen.c.slots import Slots, is_fixed
 from stagrad.ir import Aval
@@ -22,15 +24,26 @@ LONG = 1 << 16
 """Bytes read and written by programs that let other Python threads run meanwhile."""
 
 
-def emit(schedule: Schedule, name: str) -> NativeProgram:
-    """Return the program that computes a schedule, its C function bearing the name."""
-    return _Module(schedule, name).program()
+def emit(schedule: Schedule, name: str, *, timed: bool = False) -> NativeProgram:
+    """Return the program that computes a schedule, its C function bearing the name.
+
+    With `timed`, one more output holds the time, in seconds, before each of `timed_steps` and after
+    the last.
+    """
+    return _Module(schedule, name, timed).program()
+
+
+def timed_steps(schedule: Schedule) -> tuple[Kernel | LibraryCall, ...]:
+    """Return the steps of a schedule for a compiled target that do work."""
+    return tuple(step for step in schedule.steps if isinstance(step, Kernel | LibraryCall))
 
 
 class _Module:
-    def __init__(self, schedule: Schedule, name: str) -> None:
+    def __init__(self, schedule: Schedule, name: str, timed: bool) -> None:
         self.schedule = schedule
         self.name = name
+        self.timed = timed
+        self.started = 0
         self.slots = Slots()
         self.functions: list[str] = []
         self.lines: list[str] = []
@@ -44,14 +57,19 @@ class _Module:
         given = (*schedule.inputs, *schedule.constants, *schedule.outputs)
         for place, buffer in enumerate(given):
             self._declare(self._root(buffer), f"arrays[{place}]")
+        outputs = tuple(buffer.aval for buffer in schedule.outputs)
+        if self.timed:
+            self.lines.append(f"double *const times = (double *)arrays[{len(given)}];")
+            outputs = (*outputs, Aval((len(timed_steps(schedule)) + 1,), np.dtype(np.float64)))
         for step in schedule.steps:
             self._step(step)
+        self._note_time()
         moved = [item for step in schedule.steps for item in (*reads(step), *writes(step))]
         return NativeProgram(
             name=self.name,
             text=self._text(),
             inputs=tuple(buffer.aval for buffer in schedule.inputs),
-            outputs=tuple(buffer.aval for buffer in schedule.outputs),
+            outputs=outputs,
             constants=tuple(buffer.literal for buffer in schedule.constants),
             sizes=tuple(self.slots.sizes),
             numbers=tuple(self.slots.numbers),
@@ -93,12 +111,18 @@ class _Module:
             if root not in self.declared:
                 offset = self.slots.size(self.schedule.offsets[root])
                 self._declare(root, f"workspace + n[{offset}]")
+        self._note_time()
         if isinstance(step, Kernel):
             self._kernel(step)
         elif isinstance(step, LibraryCall):
             self._call(step)
         else:
             assert not isinstance(step, Copy | Fill), "compiled targets copy and fill by kernels"
+
+    def _note_time(self) -> None:
+        if self.timed:
+            self.lines.append(f"times[{self.started}] = sg_now();")
+            self.started += 1
 
     def _kernel(self, step: Kernel) -> None:
         function = KernelFunction(step, self.slots, self._shared(step))
