@@ -88,7 +88,7 @@ expit_p, expit = elementwise(
     dtypes="f",
     loop=float_loop,
     py="1 / (1 + xp.exp(-{0}))",
-    c="1 / (1 + exp(-{0}))",
+    c="({0} < 0 ? exp(-fabs({0})) : 1) * (1 / (1 + exp(-fabs({0}))))",
     vjps=(lambda ct, out, x: masked_multiply(ct, out * (1 - out)),),
     doc="The logistic function 1 / (1 + exp(-x)), at its limits without overflow.",
 )
@@ -108,7 +108,7 @@ softplus_p, softplus = elementwise(
     loop=float_loop,
     py="stable_softplus({0})",
     helpers=(stable_softplus,),
-    c="({0} != {0} ? {0} : fmax({0}, 0) + log1p(exp(-fabs({0}))))",
+    c="({0} < 0 ? 0 : {0}) + log1p(exp(-fabs({0})))",
     vjps=(lambda ct, out, x: masked_multiply(ct, expit(x)),),
     doc="log(1 + exp(x)) without overflow.",
 )
@@ -138,7 +138,7 @@ logaddexp_p, logaddexp = elementwise(
     facts=facts.regular,
     dtypes="f",
     c=f"({{0}} == {{1}} ? {{0}} + {LOG_2!r} : {{0}} != {{0}} || {{1}} != {{1}} ? {{0}} + {{1}} : "
-    "fmax({0}, {1}) + log1p(exp(-fabs({0} - {1}))))",
+    "({0} > {1} ? {0} : {1}) + log1p(exp(-fabs({0} - {1}))))",
     vjps=(
         lambda ct, out, x, y: _share(ct, x, y, 1.0),
         lambda ct, out, x, y: _share(ct, y, x, 1.0),
@@ -151,7 +151,7 @@ logaddexp2_p, logaddexp2 = elementwise(
     facts=facts.regular,
     dtypes="f",
     c=f"({{0}} == {{1}} ? {{0}} + 1 : {{0}} != {{0}} || {{1}} != {{1}} ? {{0}} + {{1}} : "
-    f"fmax({{0}}, {{1}}) + log1p(exp2(-fabs({{0}} - {{1}}))) / {LOG_2!r})",
+    f"({{0}} > {{1}} ? {{0}} : {{1}}) + log1p(exp2(-fabs({{0}} - {{1}}))) / {LOG_2!r})",
     vjps=(
         lambda ct, out, x, y: _share(ct, x, y, LOG_2),
         lambda ct, out, x, y: _share(ct, y, x, LOG_2),

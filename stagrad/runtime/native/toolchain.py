@@ -27,6 +27,7 @@ OPTIONAL = (
     ("-fno-math-errno",),
     ("-fno-trapping-math",),
     ("-fopenmp-simd",),
+    ("-fno-thread-jumps",),
     ("-fno-builtin-sin",),
     ("-fno-builtin-cos",),
     ("-fno-builtin-sinf",),
@@ -100,12 +101,12 @@ def _candidates(chosen: str) -> list[tuple[str, ...]]:
 
 
 def _identity(program: str, command: tuple[str, ...]) -> str:
-    """Return what changes when the compiler is replaced or the processor is another.
+    """Return what changes with the compiler, the processor, or the flags that are asked for.
 
     Asking the compiler for its version would start a process at each import.
     """
     real = Path(program).resolve()
-    facts = [str(real), *command[1:], _stamp(real), processor()]
+    facts = [str(real), *command[1:], _stamp(real), processor(), repr((REQUIRED, OPTIONAL))]
     if "ziglang" in command:
         package = importlib.util.find_spec("ziglang")
         facts.append(_stamp(Path(package.origin)) if package and package.origin else "")
