@@ -58,7 +58,8 @@ def _lies_in_rows(aval: Aval, strides: tuple[int, ...]) -> bool:
 
 def _accepted(aval: Aval, strides: tuple[int, ...]) -> bool:
     """Say whether a stack of matrices can be multiplied where it lies."""
-    return _lies_in_rows(aval, strides) and (len(strides) <= 4 or _is_even(aval, strides))
+    fits = len(strides) <= 4 or _is_even(aval, strides)
+    return aval.dtype in BLAS_TYPES and fits and _lies_in_rows(aval, strides)
 
 
 def _is_even(aval: Aval, strides: tuple[int, ...]) -> bool:

@@ -133,7 +133,8 @@ class KernelFunction:
                 local_type(item.dtype),
                 self._element(item.buffer, self.nest.positions[item]),
             )
-            self._line(f"const {kind} {self._name(item)} = {text};", depth)
+            test = " != 0" if item.dtype.kind == "b" else ""
+            self._line(f"const {kind} {self._name(item)} = {text}{test};", depth)
         elif isinstance(item, Store):
             place = self._element(item.buffer, self.nest.positions[item])
             value = self._converted(

@@ -3,13 +3,16 @@
 import numpy as np
 
 STORED = {
-    "b1": "bool",
+    "b1": "uint8_t",
     "i1": "int8_t", "i2": "int16_t", "i4": "int32_t", "i8": "int64_t",
     "u1": "uint8_t", "u2": "uint16_t", "u4": "uint32_t", "u8": "uint64_t",
     "f2": "_Float16", "f4": "float", "f8": "double",
     "c8": "float complex", "c16": "double complex",
 }  # fmt: skip
-"""The C type of an array's elements, by dtype."""
+"""The C type of an array's elements, by dtype; loops that load `bool` are not vectorised."""
+
+LOCAL = {"b1": "bool", "f2": "float"}
+"""The C type of a value where it is not that of an element."""
 
 
 def stored_type(dtype: np.dtype) -> str:
@@ -19,7 +22,7 @@ def stored_type(dtype: np.dtype) -> str:
 
 def local_type(dtype: np.dtype) -> str:
     """Return the type of a value in a register: half precision is computed with in single."""
-    return "float" if dtype.str[1:] == "f2" else stored_type(dtype)
+    return LOCAL.get(dtype.str[1:]) or stored_type(dtype)
 
 
 def literal(value: np.ndarray) -> str:

@@ -12,33 +12,53 @@ typedef struct {
     int64_t outer, inner, rows, columns, depth;
 } sg_extents;
 
+/* How a product is divided: `panels` of rows, of columns, or of the depth, whose parts are summed. */
+typedef enum { SG_ROWS, SG_COLUMNS, SG_DEPTH } sg_direction;
+
 typedef struct {
     void *gemm, *gemv;
     sg_extents size;
     sg_stack a, b;
-    char *out;
+    char *out, *parts;
     int64_t panels, panel;
-    int by_rows;
+    sg_direction direction;
 } sg_product;
 
-#define SG_PANEL_FLOPS 8e6 /* work of a panel, at least: about as long as ten wake-ups of a thread */
-#define SG_PANEL_EXTENT 64 /* rows or columns of a panel, at least: each packs the other operand */
+#define SG_PANEL_FLOPS 1e8      /* work of a panel: more of them would pack the other operand oftener */
+#define SG_CUT_FLOPS 1.2e7      /* least work that is cut in two */
+#define SG_VECTOR_FLOPS 4e5     /* work of a panel of a vector times a matrix, which is read once */
+#define SG_PANEL_EXTENT 64      /* rows or columns of a panel, at least: each packs the other operand */
+#define SG_PANEL_DEPTH 512      /* depth of a panel, at least */
 #define SG_PANELS 16
 #define SG_SMALL_FLOPS 2048.0
 
-/* Cut rows or columns into panels; how many follows from the sizes alone. */
-static inline int64_t sg_cut(sg_product *product)
+static inline int64_t sg_least(double wanted, int64_t extent, int64_t least)
+{
+    const int64_t most = extent / least < SG_PANELS ? extent / least : SG_PANELS;
+    return wanted < 2 || most < 2 ? 1 : wanted < most ? (int64_t)wanted : most;
+}
+
+/* Choose the panels of a product: they follow from the sizes alone. */
+static inline void sg_cut(sg_product *product)
 {
     const sg_extents s = product->size;
+    const int vector = s.rows == 1 || s.columns == 1;
     const double flops = 2.0 * s.rows * s.columns * s.depth;
-    product->by_rows = s.rows >= s.columns;
-    const int64_t extent = product->by_rows ? s.rows : s.columns;
-    double panels = flops / SG_PANEL_FLOPS;
-    if (panels > extent / SG_PANEL_EXTENT)
-        panels = extent / SG_PANEL_EXTENT;
-    product->panels = panels < 1 ? 1 : panels > SG_PANELS ? SG_PANELS : (int64_t)panels;
+    double wanted = flops / (vector ? SG_VECTOR_FLOPS : SG_PANEL_FLOPS);
+    if (!vector && flops > SG_CUT_FLOPS && wanted < 2)
+        wanted = 2;
+    /* A vector's panels follow the rows of the matrix as they lie in memory. */
+    const int across = s.columns == 1 ? product->a.column != 1 : product->b.column == 1;
+    const int64_t deep = sg_least(wanted, s.depth, SG_PANEL_DEPTH);
+    product->direction = s.rows >= s.columns ? SG_ROWS : SG_COLUMNS;
+    int64_t extent = s.rows >= s.columns ? s.rows : s.columns;
+    product->panels = sg_least(wanted, extent, SG_PANEL_EXTENT);
+    if (s.outer * s.inner == 1 && deep > 1 && (vector ? across : product->panels < 2)) {
+        product->direction = SG_DEPTH;
+        product->panels = deep;
+        extent = s.depth;
+    }
     product->panel = (extent + product->panels - 1) / product->panels;
-    return s.outer * s.inner * product->panels;
 }
 
 #define SG_PRODUCT(NAME, TYPE)                                                                     \
@@ -99,37 +119,58 @@ static inline int64_t sg_cut(sg_product *product)
     {                                                                                              \
         const sg_product *const p = closure;                                                       \
         const sg_extents s = p->size;                                                              \
-        const int64_t matrix = index / p->panels, from = index % p->panels * p->panel;             \
+        const int64_t matrix = index / p->panels, part = index % p->panels, from = part * p->panel;\
         const int64_t g = matrix / s.inner, h = matrix % s.inner;                                  \
         const TYPE *a = (const TYPE *)p->a.data + g * p->a.outer + h * p->a.inner;                 \
         const TYPE *b = (const TYPE *)p->b.data + g * p->b.outer + h * p->b.inner;                 \
         TYPE *out = (TYPE *)p->out + matrix * s.rows * s.columns;                                  \
-        int64_t rows = s.rows, columns = s.columns;                                                \
-        if (p->by_rows) {                                                                          \
+        int64_t rows = s.rows, columns = s.columns, depth = s.depth;                               \
+        if (p->direction == SG_ROWS) {                                                             \
             rows = rows - from < p->panel ? rows - from : p->panel;                                \
             a += from * p->a.row;                                                                  \
             out += from * s.columns;                                                               \
-        } else {                                                                                   \
+        } else if (p->direction == SG_COLUMNS) {                                                   \
             columns = columns - from < p->panel ? columns - from : p->panel;                       \
             b += from * p->b.column;                                                               \
             out += from;                                                                           \
+        } else {                                                                                   \
+            depth = depth - from < p->panel ? depth - from : p->panel;                             \
+            depth = depth > 0 ? depth : 0;                                                         \
+            a += from * p->a.column;                                                               \
+            b += from * p->b.row;                                                                  \
+            if (part > 0)                                                                          \
+                out = (TYPE *)p->parts + (part - 1) * s.rows * s.columns;                          \
         }                                                                                          \
         if (rows > 0 && columns > 0)                                                               \
-            sg_one_product_##NAME(p->gemm, p->gemv, rows, columns, s.depth, a, p->a.row,           \
-                                  p->a.column, b, p->b.row, p->b.column, out, s.columns);          \
+            sg_one_product_##NAME(p->gemm, p->gemv, rows, columns, depth, a, p->a.row, p->a.column,\
+                                  b, p->b.row, p->b.column, out, s.columns);                       \
     }                                                                                              \
                                                                                                    \
     static inline void sg_product_##NAME(const sg_runtime *rt, void *gemm, void *gemv,             \
                                          sg_extents size, sg_stack a, sg_stack b, char *out)       \
     {                                                                                              \
-        sg_product product = {gemm, gemv, size, a, b, out, 1, 0, 1};                               \
-        const int64_t panels = sg_cut(&product);                                                   \
-        const double flops = 2.0 * size.rows * size.columns * size.depth * size.outer * size.inner; \
-        if (panels == 1 || flops < SG_PANEL_FLOPS)                                                 \
+        sg_product product = {gemm, gemv, size, a, b, out, NULL, 1, 0, SG_ROWS};                   \
+        const int64_t points = size.rows * size.columns;                                           \
+        sg_cut(&product);                                                                          \
+        if (product.direction == SG_DEPTH) {                                                       \
+            product.parts = malloc((product.panels - 1) * points * sizeof(TYPE));                  \
+            if (product.parts == NULL) {                                                           \
+                product.direction = SG_ROWS;                                                       \
+                product.panels = 1;                                                                \
+                product.panel = size.rows;                                                         \
+            }                                                                                      \
+        }                                                                                          \
+        const int64_t panels = size.outer * size.inner * product.panels;                           \
+        const double flops = 2.0 * points * size.depth * size.outer * size.inner;                  \
+        if (panels == 1 || (product.panels == 1 && flops < SG_CUT_FLOPS / 8))                    \
             for (int64_t index = 0; index < panels; index++)                                       \
                 sg_product_panel_##NAME(&product, index);                                          \
         else                                                                                       \
             rt->parallel(sg_product_panel_##NAME, &product, panels);                               \
+        for (int64_t part = 1; product.parts != NULL && part < product.panels; part++)             \
+            for (int64_t i = 0; i < points; i++)                                                   \
+                ((TYPE *)out)[i] += ((const TYPE *)product.parts)[(part - 1) * points + i];        \
+        free(product.parts);                                                                       \
     }
 
 SG_PRODUCT(float, float)
