@@ -1,7 +1,8 @@
 """Local algebra that never changes a result: not NaN, not infinity, not the sign of zero.
 
-Two liberties are taken. Sums of equal numbers become products, which round once instead of often.
-And in the backward half the zero that a masked product gives may change its sign.
+Three liberties are taken. Sums of equal numbers become products, which round once instead of often.
+In the backward half the zero that a masked product gives may change its sign. And a product with
+the identity matrix is the other operand, where infinities times its zeros would be NaN.
 """
 
 import math
@@ -18,6 +19,7 @@ from stagrad.ops.arithmetic import (
     positive_p,
     subtract_p,
 )
+from stagrad.ops.contraction import matmul_p
 from stagrad.ops.floating import stop_gradient_p
 from stagrad.ops.movement import astype_p, broadcast_to_p, reshape_p, transpose_p
 from stagrad.ops.reduction import sum_p
@@ -25,6 +27,7 @@ from stagrad.ops.selection import maximum_p, minimum_p, where_p
 from stagrad.ops.slicing import pad_p, set_slice_p, slice_p
 from stagrad.passes.fold import fold_constant
 from stagrad.passes.parts import read_written
+from stagrad.passes.products import product_with_identity
 from stagrad.passes.rewrite import Rewriter, Rule, known_number, rewrite
 
 _REAL = "iuf"
@@ -322,5 +325,6 @@ RULES: dict[Any, tuple[Rule, ...]] = {
     transpose_p: (merge_transposes,),
     slice_p: (slice_number, read_written),
     pad_p: (write_part,),
+    matmul_p: (product_with_identity,),
     sum_p: (sum_repeated, sum_rearranged, sum_negative),
 }
