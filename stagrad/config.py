@@ -39,7 +39,7 @@ VERIFY = Variable(
 BACKEND = Variable(
     "STAGRAD_BACKEND",
     str,
-    "numpy",
+    "auto",
     "What programs are compiled to: auto, c or numpy; auto is c where there is a compiler.",
 )
 NO_COLOR = Variable("NO_COLOR", bool, False, "Non-empty: the dump tool prints without colours.")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stagrad.api.backend import chosen_backend, warn_once
+from stagrad.api.backend import checked_backend, chosen_backend, warn_once
 from stagrad.api.dump import Dump, start_dump
 from stagrad.api.program import Program
 from stagrad.codegen import emit_c, emit_numpy
@@ -89,6 +89,17 @@ class Lowered:
     def backend(self) -> str:
         """The target of the program, "c" or "numpy"."""
         return chosen_backend(self._asked, self.graph)
+
+    def to(self, backend: str) -> "Lowered":
+        """Return the lowering of the same program for another target: "c", "numpy" or "auto".
+
+        >>> import numpy as np, stagrad
+        >>> lowered = stagrad.compile(np.sin).lower(stagrad.aval("f64[3]"))
+        >>> "np.sin(x)" in lowered.to("numpy").source
+        True
+        """
+        backend = checked_backend(backend)
+        return Lowered(self.program, self.label, verify=self._verify, backend=backend)
 
     @functools.cached_property
     def source(self) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import stagrad
+from stagrad.api.backend import BACKENDS
 from stagrad.api.lowering import Lowered
 from stagrad.errors import StagradError
 from stagrad.runtime.native import cache as native_cache
@@ -89,6 +90,12 @@ def _parser(name: str, description: str) -> _Parser:
         type=_argnums,
         help="compile the gradient by these arguments: 0, or 0,1",
     )
+    parser.add_argument(
+        "--backend",
+        choices=BACKENDS,
+        default="auto",
+        help="the target: C where there is a compiler unless another is asked for",
+    )
     return parser
 
 
@@ -111,7 +118,7 @@ def _lower(options: argparse.Namespace) -> Lowered:
     elif not hasattr(function, "lower"):
         transformed = stagrad.compile(function)
     try:
-        return transformed.lower(*args, **kwargs)  # type: ignore[no-any-return]
+        return transformed.lower(*args, **kwargs).to(options.backend)  # type: ignore[no-any-return]
     except ValueError as error:
         if options.grad is not None and str(error).startswith("grad: argnums"):
             raise UsageError(str(error)) from None

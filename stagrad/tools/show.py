@@ -81,8 +81,9 @@ def differences(stages: Mapping[str, Graph]) -> Iterator[tuple[str, list[str]]]:
 
 
 def print_source(lowered: Lowered, paint: Paint) -> None:
-    """Print the emitted module."""
-    print(paint_python(lowered.source, paint), end="")
+    """Print the emitted program."""
+    text = lowered.source
+    print(text if lowered.backend == "c" else paint_python(text, paint), end="")
 
 
 def write_files(
@@ -104,5 +105,5 @@ def write_files(
     if SCHEDULE in names and form == "text" and not diff:
         dump.text(SCHEDULE, str(lowered.schedule))
     if source:
-        dump.text("source", lowered.source, ".py")
+        dump.text("source", lowered.source, ".c" if lowered.backend == "c" else ".py")
     return dump.written

@@ -26,5 +26,5 @@ def test_profile_names_each_kernel_with_its_line_and_time():
 
 
 def test_profile_refuses_dtypes_that_c_lacks():
-    with pytest.raises(stagrad.errors.UnsupportedError, match="longdouble|float128"):
+    with pytest.raises(stagrad.errors.UnsupportedError, match=r"longdouble|float128"):
         stagrad.profile(np.sin, np.ones(3, np.longdouble))
