@@ -28,7 +28,8 @@ class NativeCall:
 
     - pointers: C expressions of type `char *`, one for each operand and then for each result; an
       operation with an update has its result in operand 0, and no pointer of its own.
-    - strides: of each operand, in elements; contiguous unless the record allowed others.
+    - strides: of each operand and then of each result, in elements; contiguous unless the record
+      allowed others.
     - size: gives the text of an integer that may differ from one size to the next.
     - symbol: gives the text of the address of a BLAS or LAPACK function.
     """

@@ -78,17 +78,14 @@ def _native_product(call: NativeCall) -> str | None:
     *batch, rows, columns = call.results[0].shape
     outer, inner = (batch[0], batch[1]) if len(batch) == 2 else (1, math.prod(batch))
     functions = [call.symbol(f"{letter}{routine}") for routine in ("gemm", "gemv")]
-    operands = []
-    for pointer, steps in zip(call.pointers, call.strides, strict=False):
+    stacks = []
+    for pointer, steps in zip(call.pointers, call.strides, strict=True):
         above, below = steps[:2] if len(batch) == 2 else (0, steps[-3] if batch else 0)
         numbers = ", ".join(map(call.size, (above, below, *steps[-2:])))
-        operands.append(f"(sg_stack){{{pointer}, {numbers}}}")
+        stacks.append(f"    (sg_stack){{{pointer}, {numbers}}}")
     sizes = ", ".join(map(call.size, (outer, inner, rows, columns, call.operands[0].shape[-1])))
-    return (
-        f"sg_product_{name}(rt, {', '.join(functions)},\n"
-        f"    (sg_extents){{{sizes}}},\n"
-        f"    {operands[0]},\n    {operands[1]}, {call.pointers[2]});"
-    )
+    arguments = ",\n".join([f"    (sg_extents){{{sizes}}}", *stacks])
+    return f"sg_product_{name}(rt, {', '.join(functions)},\n{arguments});"
 
 
 BLAS_TYPES = {

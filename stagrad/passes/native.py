@@ -5,8 +5,7 @@ reads through is a kernel that copies. Operations without a scalar form in the t
 library calls.
 """
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -30,8 +29,8 @@ from stagrad.ir.kernel import (
 )
 from stagrad.ir.naming import C_NAMES
 from stagrad.ops.arithmetic import add_p
-from stagrad.ops.movement import astype_p
-from stagrad.passes.fuse import Cluster, base_of
+from stagrad.ops.movement import astype_p, transpose_p
+from stagrad.passes.fuse import Cluster, Fusion, base_of
 from stagrad.passes.nest import Partial, nest
 from stagrad.passes.schedule import KernelWriter, Scheduler, fused
 
@@ -60,6 +59,10 @@ def has_scalar_form(node: Node) -> bool:
 
 
 class _NativeScheduler(Scheduler):
+    def __init__(self, graph: Graph, fusion: Fusion, reserved: Iterable[str]) -> None:
+        super().__init__(graph, fusion, reserved)
+        self.naturals: dict[Buffer, Buffer] = {}
+
     def kernel(self, cluster: Cluster, space: tuple[int, ...]) -> None:
         """Add the kernel of a cluster, and those that complete its reductions."""
         self.nested(KernelWriter(self, cluster, space).write(self.names.generated("k")))
@@ -123,10 +126,25 @@ class _NativeScheduler(Scheduler):
         accepts = reader.primitive.strided
         assert accepts is not None
         base = self.stored_base(node)
-        _, steps = element_steps(read.index, base.aval.shape, node.aval.ndim)
+        _, steps = element_steps(read.index, base.aval.shape, node.aval.ndim, base.order)
         if accepts(node.aval, steps):
             return base, read.index
         return self.materialized(node), identity(node.aval.ndim)
+
+    def _read_order(self, node: Node) -> tuple[int, ...] | None:
+        """Return the order of axes in which all readers of a product want to find it, if they do."""
+        orders = {
+            tuple(user.params["axes"]) if user.primitive is transpose_p else None
+            for user in self.graph.users[node]
+        }
+        order = orders.pop() if len(orders) == 1 else None
+        if order is None or node in self.graph.outputs:
+            return None
+        accepts = node.primitive.strided
+        assert accepts is not None
+        shape = node.aval.shape
+        _, steps = element_steps(identity(len(shape)), shape, len(shape), order)
+        return order if accepts(node.aval, steps) else None
 
     def _placed(self, node: Node, number: int) -> None:
         """Write operands into their places in the result."""
@@ -166,17 +184,29 @@ class _NativeScheduler(Scheduler):
     def materialized(self, node: Node) -> Buffer:
         """Return the contiguous buffer of a node, copying it into order where it has none."""
         if node in self.buffers or node.primitive is constant_p:
-            return self.stored(node)
+            return self._natural(self.stored(node))
         read = self.access[node]
         if read.base is node:
             operand = self.materialized(node.inputs[0])
             return self._renamed(node, operand)
-        base = self.materialized(read.base)
+        base = self.stored_base(node)
         if node.aval.size == base.aval.size and _in_order(read.index, base, node.aval.shape):
             return self._renamed(node, base)
         result = self.buffer(node, Role.TEMPORARY)
         self._copy(base, read.index, result)
         return result
+
+    def _natural(self, buffer: Buffer) -> Buffer:
+        """Return a buffer whose axes lie in their own order."""
+        if buffer.order is None:
+            return buffer
+        copy = self.naturals.get(buffer)
+        if copy is None:
+            name = self.names.take(buffer.name)
+            copy = Buffer(name, buffer.aval, Role.TEMPORARY, buffer.node)
+            self.naturals[buffer] = copy
+            self._copy(buffer, identity(buffer.aval.ndim), copy)
+        return copy
 
     def _renamed(self, node: Node, buffer: Buffer) -> Buffer:
         """Return a buffer of the node's shape on another one's memory."""
@@ -207,8 +237,9 @@ class _NativeScheduler(Scheduler):
         return result
 
     def stored_base(self, node: Node) -> Buffer:
-        """Return the buffer of the node that holds another one's elements."""
-        return self.materialized(base_of(node, self.access))
+        """Return the buffer of the node that holds another one's elements, in whatever order."""
+        base = base_of(node, self.access)
+        return self.stored(base) if base in self.buffers else self.materialized(base)
 
 
 def _values(kernel: Kernel) -> Iterator[Value]:
@@ -217,7 +248,7 @@ def _values(kernel: Kernel) -> Iterator[Value]:
 
 def _in_order(index: Index, base: Buffer, shape: tuple[int, ...]) -> bool:
     """Say whether the elements of a value lie one after another as its base's do."""
-    moving = [entry for entry in index if not isinstance(entry, int)]
-    axes = [entry.axis for entry in moving if shape[entry.axis] != 1]
-    whole = all(entry.start == 0 and entry.step == 1 for entry in moving if shape[entry.axis] != 1)
-    return whole and axes == sorted(set(axes)) and math.prod(shape) == base.aval.size
+    offset, steps = element_steps(index, base.aval.shape, len(shape), base.order)
+    natural = element_steps(identity(len(shape)), shape, len(shape))[1]
+    moving = (axis for axis, extent in enumerate(shape) if extent != 1)
+    return offset == 0 and all(steps[axis] == natural[axis] for axis in moving)

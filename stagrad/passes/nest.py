@@ -48,7 +48,9 @@ class _Nester:
         self.kernel = kernel
         self.names = names
         self.steps = {
-            item: element_steps(item.index, item.buffer.aval.shape, len(kernel.space))
+            item: element_steps(
+                item.index, item.buffer.aval.shape, len(kernel.space), item.buffer.order
+            )
             for item in kernel.statements
             if isinstance(item, Load | Store)
         }

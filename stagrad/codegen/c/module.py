@@ -145,12 +145,15 @@ class _Module:
         avals, strides = [], []
         for place, (buffer, index) in enumerate(zip(step.operands, indices, strict=True)):
             shape = step.node.inputs[place].aval.shape if step.indices else buffer.aval.shape
-            offset, steps = element_steps(index, buffer.aval.shape, len(shape))
+            offset, steps = element_steps(index, buffer.aval.shape, len(shape), buffer.order)
             avals.append(Aval(shape, buffer.aval.dtype))
             strides.append(steps)
             if offset:
                 moved = self._open_size(offset * buffer.aval.dtype.itemsize)
                 pointers[place] = f"{pointers[place]} + {moved}"
+        for buffer in step.results:
+            shape = buffer.aval.shape
+            strides.append(element_steps(identity(len(shape)), shape, len(shape), buffer.order)[1])
         return NativeCall(
             operands=tuple(avals),
             results=tuple(buffer.aval for buffer in step.results),

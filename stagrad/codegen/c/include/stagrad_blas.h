@@ -4,7 +4,7 @@
 
 /* A stack of matrices: element (i, j) of matrix (g, h) lies at g*outer + h*inner + i*row + j*column. */
 typedef struct {
-    const char *data;
+    char *data;
     int64_t outer, inner, row, column;
 } sg_stack;
 
@@ -18,13 +18,13 @@ typedef enum { SG_ROWS, SG_COLUMNS, SG_DEPTH } sg_direction;
 typedef struct {
     void *gemm, *gemv;
     sg_extents size;
-    sg_stack a, b;
-    char *out, *parts;
+    sg_stack a, b, out;
+    char *parts;
     int64_t panels, panel;
     sg_direction direction;
 } sg_product;
 
-#define SG_PANEL_FLOPS 1e8      /* work of a panel: more of them would pack the other operand oftener */
+#define SG_PANEL_FLOPS 2e8      /* work of a panel: more of them would pack the other operand oftener */
 #define SG_CUT_FLOPS 1.2e7      /* least work that is cut in two */
 #define SG_VECTOR_FLOPS 4e5     /* work of a panel of a vector times a matrix, which is read once */
 #define SG_PANEL_EXTENT 64      /* rows or columns of a panel, at least: each packs the other operand */
@@ -36,6 +36,17 @@ static inline int64_t sg_least(double wanted, int64_t extent, int64_t least)
 {
     const int64_t most = extent / least < SG_PANELS ? extent / least : SG_PANELS;
     return wanted < 2 || most < 2 ? 1 : wanted < most ? (int64_t)wanted : most;
+}
+
+/* The same product with the result's rows and columns exchanged: b' a'. */
+static inline void sg_exchange(sg_product *product)
+{
+    const sg_product old = *product;
+    product->size.rows = old.size.columns;
+    product->size.columns = old.size.rows;
+    product->a = (sg_stack){old.b.data, old.b.outer, old.b.inner, old.b.column, old.b.row};
+    product->b = (sg_stack){old.a.data, old.a.outer, old.a.inner, old.a.column, old.a.row};
+    product->out = (sg_stack){old.out.data, old.out.outer, old.out.inner, old.out.column, old.out.row};
 }
 
 /* Choose the panels of a product: they follow from the sizes alone. */
@@ -85,7 +96,7 @@ static inline void sg_cut(sg_product *product)
     /* out = a b, one matrix of a stack; BLAS counts by columns, so it is given b' a'. */          \
     static inline void sg_one_product_##NAME(                                                      \
         void *gemm, void *gemv, int64_t rows, int64_t columns, int64_t depth, const TYPE *a,       \
-        int64_t a_row, int64_t a_column, const TYPE *b, int64_t b_row, int64_t b_column, TYPE *out, \
+        int64_t a_row, int64_t a_column, const TYPE *b, int64_t b_row, int64_t b_column, TYPE *out,\
         int64_t ld)                                                                                \
     {                                                                                              \
         if (2.0 * rows * columns * depth <= SG_SMALL_FLOPS) {                                      \
@@ -123,12 +134,12 @@ static inline void sg_cut(sg_product *product)
         const int64_t g = matrix / s.inner, h = matrix % s.inner;                                  \
         const TYPE *a = (const TYPE *)p->a.data + g * p->a.outer + h * p->a.inner;                 \
         const TYPE *b = (const TYPE *)p->b.data + g * p->b.outer + h * p->b.inner;                 \
-        TYPE *out = (TYPE *)p->out + matrix * s.rows * s.columns;                                  \
-        int64_t rows = s.rows, columns = s.columns, depth = s.depth;                               \
+        TYPE *out = (TYPE *)p->out.data + g * p->out.outer + h * p->out.inner;                     \
+        int64_t rows = s.rows, columns = s.columns, depth = s.depth, ld = p->out.row;              \
         if (p->direction == SG_ROWS) {                                                             \
             rows = rows - from < p->panel ? rows - from : p->panel;                                \
             a += from * p->a.row;                                                                  \
-            out += from * s.columns;                                                               \
+            out += from * ld;                                                                      \
         } else if (p->direction == SG_COLUMNS) {                                                   \
             columns = columns - from < p->panel ? columns - from : p->panel;                       \
             b += from * p->b.column;                                                               \
@@ -138,18 +149,23 @@ static inline void sg_cut(sg_product *product)
             depth = depth > 0 ? depth : 0;                                                         \
             a += from * p->a.column;                                                               \
             b += from * p->b.row;                                                                  \
-            if (part > 0)                                                                          \
+            if (part > 0) {                                                                        \
                 out = (TYPE *)p->parts + (part - 1) * s.rows * s.columns;                          \
+                ld = s.columns;                                                                    \
+            }                                                                                      \
         }                                                                                          \
         if (rows > 0 && columns > 0)                                                               \
             sg_one_product_##NAME(p->gemm, p->gemv, rows, columns, depth, a, p->a.row, p->a.column,\
-                                  b, p->b.row, p->b.column, out, s.columns);                       \
+                                  b, p->b.row, p->b.column, out, ld);                              \
     }                                                                                              \
                                                                                                    \
     static inline void sg_product_##NAME(const sg_runtime *rt, void *gemm, void *gemv,             \
-                                         sg_extents size, sg_stack a, sg_stack b, char *out)       \
+                                         sg_extents size, sg_stack a, sg_stack b, sg_stack out)    \
     {                                                                                              \
         sg_product product = {gemm, gemv, size, a, b, out, NULL, 1, 0, SG_ROWS};                   \
+        if (out.column != 1 && size.columns != 1)                                                  \
+            sg_exchange(&product);                                                                 \
+        size = product.size;                                                                       \
         const int64_t points = size.rows * size.columns;                                           \
         sg_cut(&product);                                                                          \
         if (product.direction == SG_DEPTH) {                                                       \
@@ -157,19 +173,21 @@ static inline void sg_cut(sg_product *product)
             if (product.parts == NULL) {                                                           \
                 product.direction = SG_ROWS;                                                       \
                 product.panels = 1;                                                                \
-                product.panel = size.rows;                                                         \
+                product.panel = size.rows; /* too little memory: in one piece */                   \
             }                                                                                      \
         }                                                                                          \
         const int64_t panels = size.outer * size.inner * product.panels;                           \
         const double flops = 2.0 * points * size.depth * size.outer * size.inner;                  \
-        if (panels == 1 || (product.panels == 1 && flops < SG_CUT_FLOPS / 8))                    \
+        if (panels == 1 || (product.panels == 1 && flops < SG_CUT_FLOPS / 8))                      \
             for (int64_t index = 0; index < panels; index++)                                       \
                 sg_product_panel_##NAME(&product, index);                                          \
         else                                                                                       \
             rt->parallel(sg_product_panel_##NAME, &product, panels);                               \
         for (int64_t part = 1; product.parts != NULL && part < product.panels; part++)             \
-            for (int64_t i = 0; i < points; i++)                                                   \
-                ((TYPE *)out)[i] += ((const TYPE *)product.parts)[(part - 1) * points + i];        \
+            for (int64_t i = 0; i < size.rows; i++)                                                \
+                for (int64_t j = 0; j < size.columns; j++)                                         \
+                    ((TYPE *)product.out.data)[i * product.out.row + j] +=                         \
+                        ((const TYPE *)product.parts)[(part - 1) * points + i * size.columns + j]; \
         free(product.parts);                                                                       \
     }
 
