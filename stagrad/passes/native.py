@@ -132,7 +132,7 @@ class _NativeScheduler(Scheduler):
         return self.materialized(node), identity(node.aval.ndim)
 
     def _read_order(self, node: Node) -> tuple[int, ...] | None:
-        """Return the order of axes in which all readers of a product want to find it, if they do."""
+        """Return the order of axes in which all readers want to find a product, if they agree."""
         orders = {
             tuple(user.params["axes"]) if user.primitive is transpose_p else None
             for user in self.graph.users[node]
