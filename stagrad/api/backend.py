@@ -7,7 +7,7 @@ from stagrad.config import BACKEND
 from stagrad.errors import UnsupportedError
 from stagrad.ir import Graph
 from stagrad.passes import unknown_dtype
-from stagrad.runtime.native import find_compiler
+from stagrad.runtime.native import native_complaint
 
 BACKENDS = ("auto", "c", "numpy")
 
@@ -37,15 +37,15 @@ def chosen_backend(asked: str, graph: Graph) -> str:
                 "with backend='numpy'"
             )
         return "numpy"
-    if find_compiler() is None:
+    complaint = native_complaint()
+    if complaint:
         if asked == "c":
             raise UnsupportedError(
-                "backend is 'c', but no C compiler was found: install gcc or clang, name one in "
-                "the environment variable CC, or compile with backend='numpy'"
+                f"backend is 'c', but {complaint}; or compile with backend='numpy'"
             )
         warn_once(
-            "no C compiler was found, so stagrad compiles to NumPy, which is slower; install gcc "
-            "or clang, or set STAGRAD_BACKEND=numpy to choose it silently"
+            f"stagrad compiles to NumPy, which is slower, because {complaint}; set "
+            "STAGRAD_BACKEND=numpy to choose it silently"
         )
         return "numpy"
     return "c"
