@@ -240,13 +240,16 @@ _known: dict[str, _Exchange] = {}
 
 
 def _imported(dotted: str) -> Any:
-    """Return what a dotted name stands for, `module.function` or `module.Class.method`."""
+    """Return what a dotted name stands for, `module.function` or `module.Class.method`.
+
+    They are looked up without `getattr`, at which SciPy imports parts that nobody asked for.
+    """
     parts = dotted.split(".")
     for count in (len(parts) - 1, len(parts) - 2):
         module: Any = sys.modules.get(".".join(parts[:count]))
         if module is not None:
             return functools.reduce(
-                lambda value, name: getattr(value, name, None), parts[count:], module
+                lambda value, name: getattr(value, "__dict__", {}).get(name), parts[count:], module
             )
     return None
 
