@@ -18,8 +18,10 @@ from pathlib import Path
 from stagrad.config import CC, CFLAGS
 from stagrad.errors import CompilerError
 
-REQUIRED = ("-std=gnu11", "-O3", "-fPIC", "-fno-strict-aliasing", "-w")
+REQUIRED = ("-std=gnu11", "-O2", "-fPIC", "-fno-strict-aliasing", "-w")
 OPTIONAL = (
+    ("-ftree-vectorize",),
+    ("-fvect-cost-model=dynamic",),
     ("-march=native", "-mcpu=native"),
     ("-mprefer-vector-width=512",),
     ("-ffp-contract=off",),
