@@ -16,7 +16,7 @@
 
 typedef void (*Body)(void *closure, int64_t index);
 
-enum { MOST_WORKERS = 1023, SHORT_TURNS = 200 };
+enum { MOST_WORKERS = 1023, SHORT_TURNS = 2000 };
 
 static struct {
     pthread_mutex_t lock;
@@ -52,7 +52,7 @@ static void take_indices(Body body, void *closure, int64_t count) {
     }
 }
 
-/* Wait a moment, some microseconds at most, for a number to become or to cease to be zero. */
+/* Wait a moment, some tens of microseconds at most, for a number to become or to cease to be zero. */
 static void wait_a_moment(atomic_int_fast64_t *number, int until_zero) {
     for (int turn = 0; turn < SHORT_TURNS; turn++) {
         if ((atomic_load_explicit(number, memory_order_relaxed) == 0) == until_zero) return;
