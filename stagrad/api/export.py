@@ -1,4 +1,4 @@
-"""Exporting: a function or its gradient as one Python file that needs no stagrad."""
+"""Exporting: a function or its gradient as a file that needs no stagrad, in Python or C."""
 
 import base64
 import inspect
@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from stagrad.api import export_checks, transforms
+from stagrad.api.export_c import export_c
 from stagrad.api.export_trees import (
-    Taker,
     containers_with_fields,
     described,
     dtype_text,
     fields_of,
     output_text,
+    take_arguments,
     tree_text,
 )
 from stagrad.api.function import CompiledFunction
@@ -38,22 +39,31 @@ def export(
     *example_args: Any,
     path: str | os.PathLike[str],
     grad: Any = None,
+    blas: bool = False,
     **example_kwargs: Any,
 ) -> Path:
-    """Write a function, or its gradient, as a Python file that needs only NumPy (SciPy if used).
+    """Write a function, or its gradient, as a Python or C file that needs no stagrad.
+
+    A Python file needs NumPy (and SciPy if used), a C file the C library.
 
     - function: a NumPy function, or one made by `compile`, `grad`, `value_and_grad` and their kin.
     - example_args, example_kwargs: arguments, or avals. The file is made for their shapes, dtypes
       and static values, and refuses others with an error that names the argument.
-    - path: the file to write.
+    - path: the file to write; one named .c is C, any other Python.
     - grad: argnums as for `stagrad.grad`, to export the gradient; by default the function itself.
+    - blas: C only: products call BLAS (`dgemm_`, …) instead of loops of their own.
 
-    The exported function takes the arguments by their names, containers included: dicts, tuples
-    and lists, and any object with the attributes of a named tuple or dataclass. It returns the
-    same containers; named tuples and dataclasses come back as named tuples defined in the file.
+    The exported Python function takes the arguments by their names, containers included: dicts,
+    tuples and lists, and any object with the attributes of a named tuple or dataclass. It returns
+    the same containers; named tuples and dataclasses come back as named tuples defined in the file.
     Captured arrays are written into the file as they are now. Returns the path.
 
-    Raises UnsupportedError for containers and results that a file cannot hold.
+    Beside `f.c` stand `f.h`, which declares the C function and says what its pointers are, and, if
+    the arguments are numbers and arrays, `f_test.c`: it calls the function with them and prints
+    "ok" where the results agree with NumPy's. The emitted C needs a compiler that knows gnu11.
+
+    Raises UnsupportedError for containers and results that a file cannot hold, and in C for
+    operations that only Python can run, naming the line; ValueError for `blas` and a Python file.
 
     >>> import numpy as np, runpy, stagrad, tempfile
     >>> def loss(x):
@@ -62,6 +72,10 @@ def export(
     ...     path = stagrad.export(loss, np.ones(2), path=f"{folder}/loss_grad.py", grad=0)
     ...     runpy.run_path(str(path))["grad_loss"](np.array([1.0, 2.0]))
     array([ 3., 12.])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = stagrad.export(loss, np.ones(2), path=f"{folder}/loss_grad.c", grad=0)
+    ...     "const double *x," in path.with_suffix(".h").read_text()
+    True
     """
     target: CompiledFunction = function  # type: ignore[assignment]
     if grad is not None:
@@ -75,8 +89,13 @@ def export(
             "which a file of its own has none of. Pass the numbers as an argument, or "
             "draw them with stagrad.random and a key that is one"
         )
-    text = _File(target, program, signature).text(_origin(function, grad))
     path = Path(path)
+    if path.suffix == ".c":
+        origin = _origin(function, grad)
+        return export_c(target, program, signature, path, origin, blas=blas)
+    if blas:
+        raise ValueError(f"export: blas=True is for C files, named .c, and not for {path.name}")
+    text = _File(target, program, signature).text(_origin(function, grad))
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -101,25 +120,10 @@ class _File:
         self.code = lower_program(program, self.inner, backend="numpy").source
         clash = re.search(rf"^(def )?{target.label}\b", self.code, re.MULTILINE)
         self.name = self.names.take(f"{target.label}_exported" if clash else target.label)
-        self.parameters: list[str] = []
-        self.taker = Taker(signature.leaves, self.names)
-        self._take_arguments(target.parameters.names, signature)
+        known = target.parameters.names
+        self.taker, self.parameters = take_arguments(signature, known, self.names)
         self.outputs = self.names.take("outputs")
         self.captured = [self.names.generated("data") for _ in program.captures]
-
-    def _take_arguments(self, known: list[str], signature: Signature) -> None:
-        args, kwargs = signature.spec.children()
-        wanted = [*known[: args.num_children]]
-        wanted += [f"arg{place}" for place in range(len(wanted), args.num_children)]
-        # All parameters have their names before any part of one gets one.
-        names = [self.names.take(name) for name in wanted]
-        keywords = [self.names.take(str(name)) for name in kwargs.entries()]
-        for name, spec in zip(names, args.children(), strict=True):
-            self.taker.take(spec, name, name)
-        self.parameters = [*names, *(["*"] if keywords else [])]
-        for name, spec in zip(keywords, kwargs.children(), strict=True):
-            fixed = self.taker.take(spec, name, name)
-            self.parameters.append(name if fixed is None else f"{name}={fixed}")
 
     def text(self, origin: str) -> str:
         """Return the whole file."""

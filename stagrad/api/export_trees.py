@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import optree
 
+from stagrad.api.signature import Signature
 from stagrad.errors import UnsupportedError
 from stagrad.ir import Aval
 from stagrad.ir.naming import Names
@@ -95,6 +96,26 @@ class Taker:
         self.told.append(f"{told}: {described(leaf)}")
         self.arrays.append(name)
         return None
+
+
+def take_arguments(
+    signature: Signature, known: Sequence[str], names: Names
+) -> tuple[Taker, list[str]]:
+    """Return a Taker of all arguments, and the parameters; `known` are a function's own names."""
+    taker = Taker(signature.leaves, names)
+    args, kwargs = signature.spec.children()
+    wanted = [*known[: args.num_children]]
+    wanted += [f"arg{place}" for place in range(len(wanted), args.num_children)]
+    # All parameters have their names before any part of one gets one.
+    taken = [names.take(name) for name in wanted]
+    keywords = [names.take(str(name)) for name in kwargs.entries()]
+    for name, spec in zip(taken, args.children(), strict=True):
+        taker.take(spec, name, name)
+    parameters = [*taken, *(["*"] if keywords else [])]
+    for name, spec in zip(keywords, kwargs.children(), strict=True):
+        fixed = taker.take(spec, name, name)
+        parameters.append(name if fixed is None else f"{name}={fixed}")
+    return taker, parameters
 
 
 def has_fields(kind: Any) -> bool:

@@ -262,7 +262,8 @@ class KernelFunction:
         note = comment(item.node) if item is not None else ""
         if note and note != self.last_comment:
             self.last_comment = note
-            line = f"{line:<{COMMENT_COLUMN}} /* {note.replace('*/', '* /')} */"
+            note = note.replace("*/", "* /").replace("/*", "/ *")
+            line = f"{line:<{COMMENT_COLUMN}} /* {note} */"
         self.lines.append(line)
 
 

@@ -1,5 +1,7 @@
 """A Schedule as a C translation unit."""
 
+import re
+
 import numpy as np
 
 from stagrad.codegen.c.kernel import INDENT, KernelFunction
@@ -88,11 +90,14 @@ class _Module:
             f"int {self.name}(const sg_runtime *rt, char *const *arrays, char *workspace,",
             f"{INDENT}const int64_t *n, const double *c)",
             "{",
-            *(f"{INDENT}{line}" for line in self.lines),
+            f"{INDENT}(void)rt, (void)workspace, (void)n, (void)c;",
+            *(f"{INDENT}{line}" for line in _without_unused(self.lines)),
             f"{INDENT}return 0;",
             "}",
         ]
-        return "\n\n".join(['#include "stagrad.h"', *self.functions, "\n".join(function)]) + "\n"
+        clock = ['#include "stagrad_time.h"'] if self.timed else []
+        parts = ['#include "stagrad.h"', *clock, *self.functions, "\n".join(function)]
+        return "\n\n".join(parts) + "\n"
 
     def _root(self, buffer: Buffer) -> Buffer:
         return self.schedule.roots.get(buffer, buffer)
@@ -196,3 +201,19 @@ class _Module:
         arrays = ", ".join(pointers)
         self.lines.append(f"if (rt->callback(rt, {number}, (char *[]){{{arrays}}}))")
         self.lines.append(f"{INDENT}return 1;")
+
+
+_DECLARATION = re.compile(r"char \*const (\w+) =")
+_COMMENT = re.compile(r"/\*.*?\*/")
+
+
+def _without_unused(lines: list[str]) -> list[str]:
+    """Return the lines without the declarations of pointers that no later line uses."""
+    kept: list[str] = []
+    used: set[str] = set()
+    for line in reversed(lines):
+        declared = _DECLARATION.match(line)
+        if declared is None or declared[1] in used:
+            kept.append(line)
+            used.update(re.findall(r"\w+", _COMMENT.sub("", line)))
+    return kept[::-1]

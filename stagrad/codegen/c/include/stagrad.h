@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "stagrad_arrays.h"
 #include "stagrad_math.h"
 
 typedef struct sg_runtime sg_runtime;
@@ -38,14 +38,6 @@ static inline void sg_run(const sg_runtime *rt, void (*kernel)(void *closure, in
         kernel(task, 0);
     else
         rt->parallel(kernel, task, chunks);
-}
-
-/* Seconds since some moment. */
-static inline double sg_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 #include "stagrad_blas.h"

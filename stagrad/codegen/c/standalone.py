@@ -1,0 +1,131 @@
+"""A program as C text that stands alone: headers, tables and constants are part of it."""
+
+import re
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from stagrad.codegen.c.types import literal, stored_type
+from stagrad.ir.native import NativeProgram
+
+INCLUDE = Path(__file__).parent / "include"
+WIDTH = 100
+
+_SERIAL = """\
+/* Run every chunk, one after the other. */
+static void serial(void (*body)(void *closure, int64_t index), void *closure, int64_t count)
+{
+    for (int64_t index = 0; index < count; index++)
+        body(closure, index);
+}"""
+_PRAGMAS = """\
+/* Compilers without -fopenmp-simd pass over `#pragma omp simd`, and need not say so. */
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wsource-uses-openmp"
+#elif defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#endif"""
+_GUARD = re.compile(r"^#ifndef (STAGRAD_\w+)\n#define \1\n(.*)^#endif\n", re.DOTALL | re.MULTILINE)
+_QUOTED = re.compile(r'^#include "(\w+\.h)"\n', re.MULTILINE)
+_BLAS = re.compile(r"([sdcz])(gemm|gemv)")
+_KINDS = {"s": "float", "d": "double", "c": "complex_float", "z": "complex_double"}
+_PRODUCT = re.compile(r"\bsg_product_(\w+)\(rt, rt->symbols\[\d+\], rt->symbols\[\d+\],")
+_MACRO_USE = re.compile(r"^SG_PRODUCT\((\w+), [\w ]+\)\n", re.MULTILINE)
+
+
+def standalone_text(program: NativeProgram, *, blas: bool) -> str:
+    """Return a program's text with everything it needs; its function is static.
+
+    `runtime`, `sizes` and `numbers` in it are what the function is called with. Products are plain
+    loops, or with `blas` calls of the Fortran functions `dgemm_` and their kin. The program has no
+    callbacks and no unbound symbols.
+    """
+    _, _, body = program.text.partition("\n\n")
+    body = re.sub(rf"^int {program.name}\(", r"static \g<0>", body, flags=re.MULTILINE)
+    products = sorted(set(_PRODUCT.findall(body)))
+    if not blas:
+        body = _PRODUCT.sub(r"sg_product_\1(", body)
+    parts = [
+        _PRAGMAS,
+        _without_callbacks(_pasted("stagrad.h", products, blas)).strip(),
+        _SERIAL,
+        _runtime(program.symbols if blas else ()),
+        table("sizes", np.array(program.sizes, np.int64)),
+        table("numbers", np.array(program.numbers, np.float64)),
+        *(table(constant_name(place), item.array) for place, item in enumerate(program.constants)),
+        body.rstrip("\n"),
+    ]
+    return "\n\n".join(parts)
+
+
+def unbound_symbols(program: NativeProgram) -> list[str]:
+    """Return the functions that a program calls and a standalone text has no declaration of."""
+    return [symbol for symbol in program.symbols if _BLAS.fullmatch(symbol) is None]
+
+
+def constant_name(place: int) -> str:
+    """Return what a program's constant is called in its standalone text."""
+    return f"constant_{place}"
+
+
+def table(name: str, array: np.ndarray, *, constant: bool = True) -> str:
+    """Return the declaration of an array of numbers, exact to the bit.
+
+    >>> print(table("weights", np.array([[0.5, np.inf]])))
+    static const double weights[2] = {0.5, INFINITY};
+    """
+    numbers = ", ".join(_bare(literal(value)) for value in array.ravel()) or "0"
+    const = "const " if constant else ""
+    head = f"static {const}{stored_type(array.dtype)} {name}[{max(array.size, 1)}] = {{"
+    if len(head) + len(numbers) + 2 <= WIDTH:
+        return f"{head}{numbers}}};"
+    lines = textwrap.wrap(numbers, WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join([head, *lines, "};"])
+
+
+def _bare(number: str) -> str:
+    """Return a literal without the parentheses that a negative one has in expressions."""
+    return number[1:-1] if number.startswith("(") else number
+
+
+def _runtime(symbols: Sequence[str]) -> str:
+    """Return what the program finds in `rt`, after the functions of BLAS that it calls."""
+    if not symbols:
+        return "static const sg_runtime runtime = {.parallel = serial};"
+    lines = [f"extern sg_{symbol[1:]}_{_KINDS[symbol[0]]} {symbol}_;" for symbol in symbols]
+    addresses = ", ".join(f"(void *){symbol}_" for symbol in symbols)
+    lines.append(f"static void *const symbols[{len(symbols)}] = {{{addresses}}};")
+    lines.append("static const sg_runtime runtime = {.parallel = serial, .symbols = symbols};")
+    return "\n".join(lines)
+
+
+def _without_callbacks(text: str) -> str:
+    """Return the header's text without the field by which programs of a process call Python."""
+    return re.sub(r" +/\* Run a step in Python.*?\*/\n.*?;\n", "", text, flags=re.DOTALL)
+
+
+def _pasted(header: str, products: list[str], blas: bool) -> str:
+    """Return the text of a header, those it includes in their places."""
+    if header == "stagrad_blas.h" and not products:
+        return ""
+    if header == "stagrad_blas.h" and not blas:
+        return _plain_products(products)
+    text = _GUARD.sub(lambda found: found[2], (INCLUDE / header).read_text(encoding="utf-8"))
+    text = _MACRO_USE.sub(lambda found: found[0] if found[1] in products else "", text)
+    return _QUOTED.sub(lambda found: f"{_pasted(found[1], products, blas).strip()}\n", text)
+
+
+def _plain_products(products: list[str]) -> str:
+    """Return the plain loops of products, for each type of number that there are products of."""
+    text = _GUARD.sub(
+        lambda found: found[2], (INCLUDE / "stagrad_product.h").read_text(encoding="utf-8")
+    )
+    head, start, function = text.partition("/* out = a b */\nstatic void sg_product_double")
+    parts = [head.rstrip()]
+    for name in products:
+        kind = " ".join(reversed(name.split("_")))
+        renamed = re.sub(r"\bdouble\b", kind, function)
+        parts.append(start.replace("double", name) + renamed.strip())
+    return "\n\n".join(parts) + "\n"
