@@ -13,6 +13,7 @@ from stagrad.ir import Params, Primitive, aval_of, bind
 from stagrad.ops.along_axis import along_axis, one_axis
 from stagrad.ops.define import UFUNCS, implements
 from stagrad.ops.movement import astype, reshape, zeros
+from stagrad.ops.native_forms import native_cumulation
 from stagrad.ops.reduction import accumulator
 from stagrad.ops.selection import select
 from stagrad.ops.slicing import Region, axis_slice, set_slice, span, whole
@@ -108,6 +109,7 @@ cumsum_p = along_axis(
     py=_running_text("xp.cumsum({0}, axis={axis}, dtype={0}.dtype)"),
     vjps=(lambda ct, out, x, *, axis, reverse: running_sum(ct, axis, reverse=not reverse),),
     linear=True,
+    native=native_cumulation("+"),
     doc="Sums of all elements up to each one along an axis, in the operand's dtype.",
 )
 
@@ -133,6 +135,7 @@ cumprod_p = along_axis(
     py=_running_text("xp.cumprod({0}, axis={axis}, dtype={0}.dtype)"),
     vjps=(_cumprod_rule,),
     jvp=_cumprod_jvp,
+    native=native_cumulation("*"),
     doc="Products of all elements up to each one along an axis, in the operand's dtype.",
 )
 

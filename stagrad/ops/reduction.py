@@ -16,6 +16,7 @@ from stagrad.ir import ZERO, Aval, Kind, Params, Primitive, aval_of, bind, facts
 from stagrad.ops.along_axis import one_axis
 from stagrad.ops.define import implements, normalize_axes
 from stagrad.ops.movement import astype, broadcast_to, reshape, transpose
+from stagrad.ops.native_forms import native_position
 from stagrad.ops.selection import maximum, minimum, select
 
 UNSET: Any = np._NoValue  # NumPy's default of an argument that may be anything
@@ -171,21 +172,20 @@ all_p = reduction_record(
     doc="Whether no element over axes is zero.",
 )
 
-argmax_p = reduction_record(
-    "argmax",
-    py=lambda params, arity: f"xp.argmax({{0}}, axis={params['axis'][0]})",
-    abstract_eval=_reduced_to("int64"),
-    vjps=(ZERO,),
-    doc="Position of the first largest element along one axis.",
-)
 
-argmin_p = reduction_record(
-    "argmin",
-    py=lambda params, arity: f"xp.argmin({{0}}, axis={params['axis'][0]})",
-    abstract_eval=_reduced_to("int64"),
-    vjps=(ZERO,),
-    doc="Position of the first smallest element along one axis.",
-)
+def _position(name: str, before: str, doc: str) -> Primitive:
+    return reduction_record(
+        name,
+        py=lambda params, arity: f"xp.{name}({{0}}, axis={params['axis'][0]})",
+        abstract_eval=_reduced_to("int64"),
+        vjps=(ZERO,),
+        native=native_position(before),
+        doc=doc,
+    )
+
+
+argmax_p = _position("argmax", ">", "Position of the first largest element along one axis.")
+argmin_p = _position("argmin", "<", "Position of the first smallest element along one axis.")
 
 
 def keep_where(mask: Any, x: Any, fill: Any) -> Any:
