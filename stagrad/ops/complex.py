@@ -142,7 +142,9 @@ sign_p, sign = elementwise(
     c={
         "iu": "(({0} > 0) - ({0} < 0))",
         "f": "({0} != {0} ? {0} : ({0} > 0) - ({0} < 0))",
-        "c": "({0} == 0 ? {0} : {0} / fabs({0}))",
+        "c": "({0} == 0 ? 0 : isinf(creal({0})) && isinf(cimag({0})) ? CMPLX(NAN, NAN) : "
+        "isinf(creal({0})) ? copysign(1, creal({0})) : "
+        "isinf(cimag({0})) ? CMPLX(0, copysign(1, cimag({0}))) : {0} / fabs({0}))",
     },
     vjps=(_sign_rule,),
     doc="-1, 0 or 1 by the sign of a number; z/|z| of a complex one.",

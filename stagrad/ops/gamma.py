@@ -22,7 +22,7 @@ zeta_of: Operation
 gammaln_p, gammaln = elementwise(
     "gammaln",
     dtypes="f",
-    c="lgamma({0})",
+    c="({0} == -INFINITY ? {0} : lgamma({0}))",
     vjps=(lambda ct, out, x: masked_multiply(ct, psi(x)),),
     doc="Logarithm of the absolute value of the gamma function.",
 )

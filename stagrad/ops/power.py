@@ -68,7 +68,11 @@ def _exponent_rule(ct: Any, out: Any, x: Any, y: Any) -> Any:
 power_p, general_power = elementwise(
     "power",
     dtypes="iufc",
-    c={"f": "pow({0}, {1})", "c": "pow({0}, {1})"},
+    c={
+        "f": "pow({0}, {1})",
+        "c": "({1} == 0 ? 1 : {0} != 0 ? pow({0}, {1}) : creal({1}) > 0 && cimag({1}) == 0 ? 0 : "
+        "CMPLX(NAN, NAN))",
+    },
     vjps=(_base_rule, _exponent_rule),
     doc="A number to a power.",
 )

@@ -30,6 +30,7 @@ OPTIONAL = (
     ("-fno-trapping-math",),
     ("-fopenmp-simd",),
     ("-fno-thread-jumps",),
+    ("-fcx-fortran-rules",),
     ("-fno-builtin-sin",),
     ("-fno-builtin-cos",),
     ("-fno-builtin-sinf",),
