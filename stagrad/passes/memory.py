@@ -3,6 +3,7 @@
 import bisect
 from collections import defaultdict
 
+from stagrad.ir.index import Along
 from stagrad.ir.kernel import Buffer, Kernel, Role, Schedule, Step, reads, writes
 
 ALIGNMENT = 64
@@ -69,18 +70,22 @@ def _place(
 
 
 def _replaced(step: Step, buffer: Buffer, dying: list[Buffer]) -> Buffer | None:
-    """Return a dying buffer whose elements a kernel reads just where it writes this one's."""
+    """Return a dying buffer whose elements a kernel reads just where it writes this one's.
+
+    Each element belongs to one point: what other points read must not be written over before.
+    """
     if not isinstance(step, Kernel) or (step.nest is not None and step.cols):
         return None
     index = next((store.index for store in step.stores if store.buffer is buffer), None)
-    if index is None:
+    if index is None or {entry.axis for entry in index if isinstance(entry, Along)} != set(
+        range(len(step.space))
+    ):
         return None
     for candidate in dying:
         loads = [load for load in step.loads if load.buffer is candidate]
         if (
             candidate.aval.nbytes == buffer.aval.nbytes
             and candidate.aval.dtype.itemsize == buffer.aval.dtype.itemsize
-            and len(index) == len(step.space)
             and [load.index for load in loads] == [index]
         ):
             return candidate
