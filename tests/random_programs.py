@@ -25,6 +25,7 @@ ELEMENTWISE: tuple[Primitive, ...] = tuple(
 
 REDUCTIONS = ("sum", "max", "min", "prod", "any", "all", "argmax")
 DTYPES = tuple(map(np.dtype, ("f8", "f8", "f4", "i8", "?", "c16")))
+EXTENTS = (0, 1, 2, 3, 3, 4)
 MAXIMUM_SIZE = 200
 
 
@@ -39,8 +40,8 @@ class Program:
         return f"{self.graph}\non {self.arguments}"
 
 
-def _shape(draw: st.DrawFn) -> tuple[int, ...]:
-    return tuple(draw(st.lists(st.sampled_from([0, 1, 2, 3, 3, 4]), max_size=3)))
+def _shape(draw: st.DrawFn, extents: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(draw(st.lists(st.sampled_from(extents), max_size=3)))
 
 
 def _array(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -140,10 +141,15 @@ STEPS: tuple[Callable[[st.DrawFn, list[Tracer]], Any], ...] = (
 
 
 @st.composite
-def programs(draw: st.DrawFn, dtypes: tuple[np.dtype, ...] = DTYPES) -> Program:
+def programs(
+    draw: st.DrawFn,
+    dtypes: tuple[np.dtype, ...] = DTYPES,
+    extents: tuple[int, ...] = EXTENTS,
+    maximum_size: int = MAXIMUM_SIZE,
+) -> Program:
     """Draw a program of up to a dozen operations on arrays of up to three axes."""
     arguments = [
-        _array(draw, _shape(draw), draw(st.sampled_from(dtypes)))
+        _array(draw, _shape(draw, extents), draw(st.sampled_from(dtypes)))
         for _ in range(draw(st.integers(1, 3)))
     ]
     with Trace() as trace:
@@ -158,7 +164,7 @@ def programs(draw: st.DrawFn, dtypes: tuple[np.dtype, ...] = DTYPES) -> Program:
                 result = step(draw, values)
             except (StagradError, ValueError, TypeError):
                 continue  # no operation for these dtypes or shapes
-            if isinstance(result, Tracer) and result.size <= MAXIMUM_SIZE:
+            if isinstance(result, Tracer) and result.size <= maximum_size:
                 values.append(result)
         chosen = draw(st.lists(st.sampled_from(values), min_size=1, max_size=3))
         outputs = [values[-1].node, *(value.node for value in chosen)]

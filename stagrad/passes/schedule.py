@@ -192,11 +192,10 @@ class Scheduler:
                 and self.root(owner) not in given
                 and node.aval.size == self.root(owner).aval.size
             )
-            if owned:
-                buffer = self.materialized(node)
-                given.add(self.root(buffer))
-            else:
+            buffer = self.materialized(node) if owned else None
+            if buffer is None or self.root(buffer) in given:
                 buffer = self.copied(node, self.names.take(self.node_names[node]), Role.OUTPUT)
+            given.add(self.root(buffer))
             outputs.append(buffer)
         return outputs
 

@@ -114,6 +114,9 @@ class KernelFunction:
         if value.dtype.str[1:] == "u8":
             return literal(value)
         kind = local_type(value.dtype)
+        if value.dtype.kind == "c":
+            make = "CMPLXF" if value.dtype.itemsize == 8 else "CMPLX"
+            return f"{make}({self._constant(value.real)}, {self._constant(value.imag)})"
         if value.dtype.kind in "iu":
             name = f"n{self.slots.size(int(value))}"
         else:

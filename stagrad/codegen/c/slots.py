@@ -32,8 +32,10 @@ def is_fixed(value: int) -> bool:
 
 def is_plain(value: np.ndarray) -> bool:
     """Say whether a constant is part of the text: halves and small integers, and no real number."""
-    if value.dtype.kind in "bc":
+    if value.dtype.kind == "b":
         return True
+    if value.dtype.kind == "c":
+        return is_plain(value.real) and is_plain(value.imag)
     if value.dtype.kind in "iu":
         return is_fixed(int(value))
     number = float(value)
