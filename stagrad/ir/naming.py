@@ -2,6 +2,7 @@
 
 import builtins
 import keyword
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -26,6 +27,9 @@ C_WORDS = """
 C_NAMES = frozenset(C_WORDS.split())
 """Names that mean something in emitted C."""
 
+_MACRO = re.compile("[A-Z][A-Z0-9_]{2,}")
+"""What the macros of C's headers look like, of which systems have hundreds."""
+
 RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | MODULES
 
 
@@ -33,15 +37,17 @@ class Names:
     """Gives out identifiers, each once.
 
     Generated identifiers are `x0…` for unnamed inputs, `c0…` for constants, `v0…` for other values
-    and `k0…` for kernels, passing over numbers that are taken. A reserved name gets an underscore.
+    and `k0…` for kernels, passing over numbers that are taken. A reserved name gets an underscore;
+    with `macros`, so does a name that C's headers may define.
 
     >>> names = Names()
     >>> names.take("loss"), names.take("loss"), names.take("lambda"), names.generated("v")
     ('loss', 'loss_1', 'lambda_', 'v0')
     """
 
-    def __init__(self, reserved: Iterable[str] = ()) -> None:
+    def __init__(self, reserved: Iterable[str] = (), *, macros: bool = False) -> None:
         self._taken = set(RESERVED) | set(reserved)
+        self._macros = macros
         self._counts: dict[str, int] = {}
 
     def take(self, wanted: str) -> str:
@@ -52,7 +58,7 @@ class Names:
         )
         if not base.isidentifier():
             base = f"u{base}"
-        if base in RESERVED:
+        if base in RESERVED or (self._macros and _MACRO.fullmatch(base)):
             base += "_"
         name = base
         while name in self._taken:

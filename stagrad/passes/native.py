@@ -5,7 +5,7 @@ reads through is a kernel that copies. Operations without a scalar form in the t
 library calls.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -27,7 +27,7 @@ from stagrad.ir.kernel import (
     Value,
     View,
 )
-from stagrad.ir.naming import C_NAMES
+from stagrad.ir.naming import C_NAMES, Names
 from stagrad.ops.arithmetic import add_p
 from stagrad.ops.movement import astype_p, transpose_p
 from stagrad.passes.fuse import Cluster, Fusion, base_of
@@ -40,7 +40,8 @@ ITEM_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "
 
 def native_schedule(graph: Graph) -> Schedule:
     """Return the schedule of a graph for a compiled target; see `unknown_dtype` first."""
-    return _NativeScheduler(graph, fused(graph, has_scalar_form), C_NAMES).run()
+    names = Names(C_NAMES, macros=True)
+    return _NativeScheduler(graph, fused(graph, has_scalar_form), names).run()
 
 
 def unknown_dtype(graph: Graph) -> np.dtype | None:
@@ -59,8 +60,8 @@ def has_scalar_form(node: Node) -> bool:
 
 
 class _NativeScheduler(Scheduler):
-    def __init__(self, graph: Graph, fusion: Fusion, reserved: Iterable[str]) -> None:
-        super().__init__(graph, fusion, reserved)
+    def __init__(self, graph: Graph, fusion: Fusion, names: Names) -> None:
+        super().__init__(graph, fusion, names)
         self.naturals: dict[Buffer, Buffer] = {}
 
     def kernel(self, cluster: Cluster, space: tuple[int, ...]) -> None:

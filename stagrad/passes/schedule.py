@@ -34,7 +34,8 @@ from stagrad.passes.order import ordered
 
 def schedule(graph: Graph, *, kernels: bool = True) -> Schedule:
     """Return the schedule of a graph; with `kernels=False`, one library call per operation."""
-    return Scheduler(graph, fused(graph, lambda node: kernels), _texts_own_names(graph)).run()
+    names = Names(_texts_own_names(graph))
+    return Scheduler(graph, fused(graph, lambda node: kernels), names).run()
 
 
 def fused(graph: Graph, fusible: Callable[[Node], bool]) -> Fusion:
@@ -46,11 +47,11 @@ def fused(graph: Graph, fusible: Callable[[Node], bool]) -> Fusion:
 class Scheduler:
     """Turns clusters into steps one by one, naming and creating buffers as they are filled."""
 
-    def __init__(self, graph: Graph, fusion: Fusion, reserved: Iterable[str]) -> None:
+    def __init__(self, graph: Graph, fusion: Fusion, names: Names) -> None:
         self.graph = graph
         self.fusion = fusion
         self.access = fusion.accesses
-        self.names = Names(reserved)
+        self.names = names
         self.node_names = NodeNames(graph.nodes, self.names)
         self.buffers: dict[Node, Buffer] = {}
         self.roots: dict[Buffer, Buffer] = {}
