@@ -6,7 +6,7 @@
 Each peer starts at a workload with empty caches of its own, and then once more in a new process
 with
 what the first left there. A first call is building and calling once; what NumPy's import and the
-inputs cost is in no figure but memory. `benchmarks.report --figure first` prints the table.
+inputs cost is in no figure but memory. `benchmarks.report first.json` prints the table.
 """
 
 import argparse

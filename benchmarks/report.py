@@ -15,6 +15,7 @@ from benchmarks import rivals
 
 QUIET = 0.08  # the share of the machine that others may use in a quiet round
 SUBJECT = "stagrad_peer"
+MARKS = "<!-- tables of benchmarks.report -->", "<!-- end of tables -->"
 BARS = {
     "rosen_10": 1.5,
     "rosen_1000": 6.0,
@@ -150,31 +151,45 @@ def first_table(everything: dict[str, Results], subject: str = SUBJECT) -> str:
     return costs_table(everything, peers, cold_and_warm)
 
 
-def main(file: str, figure: str) -> None:
+def tables(file: str) -> str:
+    """Return every table of a results file, of benchmarks.run or benchmarks.first_call."""
     with open(file, encoding="utf-8") as text:
         everything: dict[str, Results] = json.load(text)
-    if figure == "first":
-        print("First call with empty caches, and in a new process with what it left:\n")
-        print(first_table(everything))
-        return
     measured = {peer for results in everything.values() for peer in results}
     peers = [*rivals.OURS, *(peer for peer in rivals.ENVIRONMENTS if peer not in rivals.OURS)]
     peers = [peer for peer in peers if peer in measured]
-    print("Seconds a call:\n\n" + times_table(everything, peers))
-    print("First call, caches empty, without imports:\n")
-    print(costs_table(everything, peers, lambda result: duration(result.get("first_s"))))
-    print("Peak memory above imports and inputs, MiB, first call included:\n")
-    print(costs_table(everything, peers, grown))
+    if any("cold_s" in result for results in everything.values() for result in results.values()):
+        title = "First call with empty disk caches, and in a new process with what it left:"
+        return f"{title}\n\n{first_table(everything)}"
+    first = costs_table(everything, peers, lambda result: duration(result.get("first_s")))
+    memory = costs_table(everything, peers, grown)
+    return (
+        f"Time of a call:\n\n{times_table(everything, peers)}\n"
+        f"First call, without imports; workloads of one peer share its disk caches:\n\n{first}\n"
+        f"Peak memory above imports and inputs, MiB, first call included:\n\n{memory}"
+    )
+
+
+def put(text: str, document: str) -> None:
+    """Replace what stands between the marks of a document."""
+    with open(document, encoding="utf-8") as file:
+        before, rest = file.read().split(MARKS[0])
+    after = rest.split(MARKS[1])[1]
+    with open(document, "w", encoding="utf-8") as file:
+        file.write(f"{before}{MARKS[0]}\n\n{text}\n{MARKS[1]}{after}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", nargs="+", help="files that --json of the runners wrote")
+    parser.add_argument("--into", help="a document whose tables to replace, instead of printing")
+    options = parser.parse_args()
+    text = "\n".join(tables(file) for file in options.results)
+    if options.into:
+        put(text, options.into)
+    else:
+        print(text)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("results", help="the file that `benchmarks.run --json` wrote")
-    parser.add_argument(
-        "--figure",
-        choices=["times", "first"],
-        default="times",
-        help="first: the file is of benchmarks.first_call",
-    )
-    options = parser.parse_args()
-    main(options.results, options.figure)
+    main()
