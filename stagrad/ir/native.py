@@ -12,7 +12,8 @@ from stagrad.ir.primitive import Params, Primitive
 class Callback:
     """A step that Python runs: an operation on whole arrays that has no native form.
 
-    With `in_place`, the operation's update statement changes operand 0, which is also the result.
+    With `in_place`, the operation's update statement changes operand 0, which is the result too. A
+    `fallback` runs only where a native form has refused its operands, for Python to complain.
     """
 
     primitive: Primitive
@@ -20,6 +21,7 @@ class Callback:
     results: tuple[Aval, ...]
     params: Params
     in_place: bool = False
+    fallback: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class NativeCall:
       allowed others.
     - size: gives the text of an integer that may differ from one size to the next.
     - symbol: gives the text of the address of a BLAS or LAPACK function.
+    - fallback: gives the statement that runs the step in Python instead, for operands found wrong.
     """
 
     operands: tuple[Aval, ...]
@@ -41,6 +44,7 @@ class NativeCall:
     strides: tuple[tuple[int, ...], ...]
     size: Callable[[int], str]
     symbol: Callable[[str], str]
+    fallback: Callable[[], str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from stagrad.errors import ShapeError
 from stagrad.ir import Aval, Kind, Params, Primitive, aval_of, bind, constant_p, register
 from stagrad.ops.convert import as_value, is_spelled_out, is_traced
 from stagrad.ops.movement import all_batched, constant, reshape, transpose, zeros
+from stagrad.ops.native_forms import native_gather, native_scatter, native_scatter_add
 from stagrad.ops.selection import select
 from stagrad.ops.slicing import set_at
 
@@ -190,6 +191,7 @@ gather_p = register(
         kind=Kind.INDEXING,
         abstract_eval=_gathered,
         py=_gather_text,
+        native=native_gather,
         vjps=_gather_rule,
         jvp=_gather_jvp,
         batcher=_gather_batcher,
@@ -278,6 +280,7 @@ scatter_p = register(
         py=lambda params, arity: f"set_at({{0}}, {{1}}, {_index_tuple(params, 2)})",
         helpers=(set_at,),
         update=lambda params, arity: f"{{0}}[{_index_text(params, 2)}] = {{1}}",
+        native=native_scatter,
         vjps=_scatter_rule,
         jvp=_writing_jvp(lambda *operands: scatter(*operands)),
         batcher=_writing_batcher(lambda *operands: scatter(*operands)),
@@ -308,6 +311,7 @@ scatter_add_p = register(
         py=lambda params, arity: f"scatter_add_at({{0}}, {{1}}, {_index_tuple(params, 2)})",
         helpers=(add_at, scatter_add_at),
         update=lambda params, arity: f"add_at({{0}}, {_index_tuple(params, 2)}, {{1}})",
+        native=native_scatter_add,
         vjps=_scatter_add_rule,
         jvp=_writing_jvp(lambda *operands: scatter_add(*operands)),
         batcher=_writing_batcher(lambda *operands: scatter_add(*operands)),

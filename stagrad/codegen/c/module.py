@@ -167,6 +167,7 @@ class _Module:
             strides=tuple(strides),
             size=self._open_size,
             symbol=self._symbol,
+            fallback=lambda: self._callback(step, pointers, fallback=True),
         )
 
     def _symbol(self, name: str) -> str:
@@ -181,26 +182,28 @@ class _Module:
     def _call(self, step: LibraryCall) -> None:
         results = () if step.in_place else step.results
         pointers = [buffer.name for buffer in (*step.operands, *results)]
-        operands = tuple(buffer.aval for buffer in step.operands)
         self.lines.append(f"/* {step.primitive.name} */")
         if step.primitive.native is not None:
             text = step.primitive.native(self._native_call(step, pointers))
             if text is not None:
                 self.lines += text.splitlines()
                 return
+        self.lines.append(self._callback(step, pointers))
+
+    def _callback(self, step: LibraryCall, pointers: list[str], fallback: bool = False) -> str:
+        """Return the statement that runs a step in Python."""
         number = len(self.callbacks)
         self.callbacks.append(
             Callback(
                 step.primitive,
-                operands,
+                tuple(buffer.aval for buffer in step.operands),
                 tuple(buffer.aval for buffer in step.results),
                 step.params,
                 step.in_place,
+                fallback,
             )
         )
-        arrays = ", ".join(pointers)
-        self.lines.append(f"if (rt->callback(rt, {number}, (char *[]){{{arrays}}}))")
-        self.lines.append(f"{INDENT}return 1;")
+        return f"SG_PYTHON({number}, {', '.join(pointers)})"
 
 
 _DECLARATION = re.compile(r"char \*const (\w+) =")

@@ -21,17 +21,25 @@ static void serial(void (*body)(void *closure, int64_t index), void *closure, in
         body(closure, index);
 }"""
 _PRAGMAS = """\
-/* Compilers without -fopenmp-simd pass over `#pragma omp simd`, and need not say so. */
+/* Compilers without -fopenmp-simd pass over `#pragma omp simd`, and need not say so; nor that
+   integers equal themselves and unsigned ones are not negative, where text is for all numbers. */
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wsource-uses-openmp"
-#elif defined(__GNUC__)
+#endif
+#if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma GCC diagnostic ignored "-Wtautological-compare"
+#pragma GCC diagnostic ignored "-Wtype-limits"
 #endif"""
 _GUARD = re.compile(r"^#ifndef (STAGRAD_\w+)\n#define \1\n(.*)^#endif\n", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r'^#include "(\w+\.h)"\n', re.MULTILINE)
 _BLAS = re.compile(r"([sdcz])(gemm|gemv)")
 _KINDS = {"s": "float", "d": "double", "c": "complex_float", "z": "complex_double"}
 _PRODUCT = re.compile(r"\bsg_product_(\w+)\(rt, rt->symbols\[\d+\], rt->symbols\[\d+\],")
+_PRODUCT_NAME = re.compile(r"\bsg_product_(\w+)\(")
+_DEFINED = re.compile(r"^(?:#define|static inline [\w ]+?) \*?(\w+)\(", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+_ALWAYS = ("stagrad.h", "stagrad_math.h")
 _MACRO_USE = re.compile(r"^SG_PRODUCT\((\w+), [\w ]+\)\n", re.MULTILINE)
 
 
@@ -44,12 +52,11 @@ def standalone_text(program: NativeProgram, *, blas: bool) -> str:
     """
     _, _, body = program.text.partition("\n\n")
     body = re.sub(rf"^int {program.name}\(", r"static \g<0>", body, flags=re.MULTILINE)
-    products = sorted(set(_PRODUCT.findall(body)))
     if not blas:
         body = _PRODUCT.sub(r"sg_product_\1(", body)
     parts = [
         _PRAGMAS,
-        _without_callbacks(_pasted("stagrad.h", products, blas)).strip(),
+        _without_callbacks(_pasted("stagrad.h", body, blas), body).strip(),
         _SERIAL,
         _runtime(program.symbols if blas else ()),
         table("sizes", np.array(program.sizes, np.int64)),
@@ -101,20 +108,36 @@ def _runtime(symbols: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _without_callbacks(text: str) -> str:
-    """Return the header's text without the field by which programs of a process call Python."""
-    return re.sub(r" +/\* Run a step in Python.*?\*/\n.*?;\n", "", text, flags=re.DOTALL)
+def _without_callbacks(text: str, body: str) -> str:
+    """Return the headers' text without what programs of a process call Python by.
+
+    A step that finds its operands wrong, where Python would raise, ends the program.
+    """
+    told = "/* End the program: an index lies outside of its array. */"
+    end = f"{told}\n#define SG_PYTHON(...) return 1;"
+    text = re.sub(
+        r"/\* Run a step in Python[^/]*\*/\n#define SG_PYTHON.*?return 1;",
+        end if "SG_PYTHON(" in body else "",
+        text,
+        flags=re.DOTALL,
+    )
+    text = re.sub(r" +/\* Run a step in Python.*?\*/\n.*?;\n", "", text, flags=re.DOTALL)
+    return re.sub(r"\n{3,}", "\n\n", text)
 
 
-def _pasted(header: str, products: list[str], blas: bool) -> str:
-    """Return the text of a header, those it includes in their places."""
-    if header == "stagrad_blas.h" and not products:
-        return ""
+def _pasted(header: str, body: str, blas: bool) -> str:
+    """Return the text of a header, and in their places of those it includes that are needed."""
+    products = sorted(set(_PRODUCT_NAME.findall(body)))
     if header == "stagrad_blas.h" and not blas:
-        return _plain_products(products)
+        return _plain_products(products) if products else ""
     text = _GUARD.sub(lambda found: found[2], (INCLUDE / header).read_text(encoding="utf-8"))
     text = _MACRO_USE.sub(lambda found: found[0] if found[1] in products else "", text)
-    return _QUOTED.sub(lambda found: f"{_pasted(found[1], products, blas).strip()}\n", text)
+    defined = set(_DEFINED.findall(text))
+    if header == "stagrad_blas.h":
+        defined = {f"sg_product_{name}" for name in products}
+    if header not in _ALWAYS and not defined & set(_WORD.findall(body)):
+        return ""
+    return _QUOTED.sub(lambda found: f"{_pasted(found[1], body, blas).strip()}\n\n", text)
 
 
 def _plain_products(products: list[str]) -> str:

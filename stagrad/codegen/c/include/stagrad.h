@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "stagrad_arrays.h"
+#include "stagrad_indices.h"
 #include "stagrad_math.h"
 
 typedef struct sg_runtime sg_runtime;
@@ -39,6 +40,11 @@ static inline void sg_run(const sg_runtime *rt, void (*kernel)(void *closure, in
     else
         rt->parallel(kernel, task, chunks);
 }
+
+/* Run a step in Python, and stop where that raises. */
+#define SG_PYTHON(number, ...)                               \
+    if (rt->callback(rt, number, (char *[]){__VA_ARGS__}))   \
+        return 1;
 
 #include "stagrad_blas.h"
 
