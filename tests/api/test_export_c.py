@@ -15,8 +15,9 @@ from stagrad.errors import UnsupportedError
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or "cc"
 STRICT = ["-Wall", "-Wextra", "-Werror", "-O1"]
-# Integers wrap around, as NumPy's do.
-SANITIZED = ["-fwrapv", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+# Integers wrap around and complex infinities multiply as NumPy's do.
+FLAGS = ["-fwrapv", "-fcx-fortran-rules"]
+SANITIZED = [*FLAGS, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 R = np.random.default_rng(4)
 X = R.normal(size=(7, 5))
@@ -115,6 +116,8 @@ FUNCTIONS = {
     "complex64": (lambda z: z @ z.T * np.complex64(2j), Z.astype(np.complex64)),
     "float16": (half, V),
     "not finite": (lambda x: (x + 1, x * 0, np.maximum(x, 2)), np.array([np.inf, np.nan, -0.0])),
+    "complex infinities": (lambda z: z * z, np.array([complex(1, np.inf), complex(np.inf, 1)])),
+    "integer extrema": (lambda i: np.fmax.reduce(i, axis=1), I),
     "empty": (lambda x: (x * 2, x.sum()), np.zeros((0, 3))),
     "containers": (lambda p: Pair(p.low * 2, {"k": p.high}), Pair(X, V)),
     "dataclass": (lambda line: line.slope * line.offset, Line(2.0, V)),
@@ -159,6 +162,9 @@ def test_the_command_in_the_header_compiles(tmp_path):
     assert done.stdout == "ok\n"
     assert "Python" not in text
     assert "rt->symbols" not in text
+    assert "SG_" not in re.sub("SG_(VECTOR|LIBMVEC|BLOCK)", "", text), (
+        "of headers only what it needs"
+    )
 
 
 @pytest.mark.compiler
