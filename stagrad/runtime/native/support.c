@@ -183,7 +183,8 @@ static int is_plain(Object *value, const Array *wanted) {
     const ArrayFields *array = fields_of(value);
     return array->dtype == wanted->dtype && array->ndim == wanted->ndim &&
            (array->flags & ARRAY_PLAIN) == ARRAY_PLAIN &&
-           memcmp(array->shape, wanted->shape, (size_t)wanted->ndim * sizeof(Length)) == 0;
+           (wanted->ndim == 0 || /* there need not be a shape then */
+            memcmp(array->shape, wanted->shape, (size_t)wanted->ndim * sizeof(Length)) == 0);
 }
 
 /* Write a Python number into a slot. Returns 0 where it is not one of the wanted kind. */
