@@ -26,6 +26,7 @@ I = np.arange(-6, 6).reshape(3, 4)  # noqa: E741
 B = V > 0
 Z = X + 1j * X[::-1]
 WEIGHTS = {"first": R.normal(size=(5, 70)), "second": [R.normal(size=(70, 3)), R.normal(size=3)]}
+PLACES = np.array([0, 6, -1, 2, 2])
 TABLE = R.normal(size=(4, 5))
 
 
@@ -106,6 +107,8 @@ FUNCTIONS = {
     "slices": (lambda x: x[1:, ::2] - x[:-1, 1:4], X),
     "stencil": (hypotenuse, V),
     "joined": (lambda x, y: np.concatenate([x.T, y], axis=1)[::-1], X, R.normal(size=(5, 2))),
+    "positions": (lambda t, i: (t[i], t[:, i % 5], t[i, 2], np.argmax(t, axis=0)), X, PLACES),
+    "running": (lambda x: (np.cumsum(x, axis=0), np.cumprod(x, axis=1)), X),
     "integers": (lambda i: (i * i * 3000000019, i // 3, i % 5, i << 2, i.sum(axis=0)), I),
     "overflow": (lambda i: i * i + i, np.array([2**62 + 3, -(2**63), 2**63 - 1])),
     "narrow": (lambda i: (i + i, ~i, i > 3), np.array([1, 100, 250], np.uint8)),
@@ -133,6 +136,7 @@ GRADIENTS = {
     "loss": (loss, WEIGHTS, X),
     "attention": (lambda q, k, v: np.sum(attention(q, k, v) ** 2), X, X + 1, X * 2),
     "slices": (lambda x: np.sum((x[1:] - x[:-1]) ** 2 * x[::-1][1:]), V),
+    "positions": (lambda t, i: np.sum(np.cumsum(t[i] ** 2, axis=0)), X, PLACES),
     "maximum": (lambda x: np.max(x, axis=0).sum() + np.sum(np.maximum(x, 0.1)), X),
     "variance": (lambda x: np.sum(np.var(x, axis=0) ** 2), X),
     "float32": (lambda x: np.sum(np.sqrt(x * x + 1)), V.astype(np.float32)),
@@ -165,6 +169,17 @@ def test_the_command_in_the_header_compiles(tmp_path):
     assert "SG_" not in re.sub("SG_(VECTOR|LIBMVEC|BLOCK)", "", text), (
         "of headers only what it needs"
     )
+
+
+@pytest.mark.compiler
+def test_an_index_outside_of_its_array_is_a_failure(tmp_path):
+    path = stagrad.export(lambda t, i: t[i] * 2, X, PLACES, path=tmp_path / "f.c")
+    test = tmp_path / "f_test.c"
+    given = test.read_text(encoding="utf-8")
+    assert "{0, 6, -1, 2, 2}" in given
+    test.write_text(given.replace("{0, 6, -1, 2, 2}", "{0, 7, -1, 2, 2}"), encoding="utf-8")
+    done = built(tmp_path, path, test, *SANITIZED)
+    assert (done.stdout, done.stderr, done.returncode) == ("failed\n", "", 1)
 
 
 @pytest.mark.compiler
