@@ -360,7 +360,7 @@ def _refuse(schedule: Schedule, name: str, params: Any) -> None:
 
 def _defined(text: str) -> Sequence[str]:
     """Return the names of the functions that C text defines."""
-    return re.findall(r"^(?:static void|int) (\w+)\(", text, re.MULTILINE)
+    return re.findall(r"^(?:\w+ )+(\w+)\(", text, re.MULTILINE)
 
 
 def _comment(text: str) -> str:

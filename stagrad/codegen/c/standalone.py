@@ -39,6 +39,7 @@ _PRODUCT = re.compile(r"\bsg_product_(\w+)\(rt, rt->symbols\[\d+\], rt->symbols\
 _PRODUCT_NAME = re.compile(r"\bsg_product_(\w+)\(")
 _DEFINED = re.compile(r"^(?:#define|static inline [\w ]+?) \*?(\w+)\(", re.MULTILINE)
 _WORD = re.compile(r"\w+")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ALWAYS = ("stagrad.h", "stagrad_math.h")
 _MACRO_USE = re.compile(r"^SG_PRODUCT\((\w+), [\w ]+\)\n", re.MULTILINE)
 
@@ -51,12 +52,12 @@ def standalone_text(program: NativeProgram, *, blas: bool) -> str:
     callbacks and no unbound symbols.
     """
     _, _, body = program.text.partition("\n\n")
-    body = re.sub(rf"^int {program.name}\(", r"static \g<0>", body, flags=re.MULTILINE)
+    body = re.sub(rf"^(?:\w+ )+{program.name}\(", r"static \g<0>", body, flags=re.MULTILINE)
     if not blas:
         body = _PRODUCT.sub(r"sg_product_\1(", body)
     parts = [
         _PRAGMAS,
-        _without_callbacks(_pasted("stagrad.h", body, blas), body).strip(),
+        _needed(_without_callbacks(_pasted("stagrad.h", body, blas), body), body).strip(),
         _SERIAL,
         _runtime(program.symbols if blas else ()),
         table("sizes", np.array(program.sizes, np.int64)),
@@ -123,6 +124,22 @@ def _without_callbacks(text: str, body: str) -> str:
     )
     text = re.sub(r" +/\* Run a step in Python.*?\*/\n.*?;\n", "", text, flags=re.DOTALL)
     return re.sub(r"\n{3,}", "\n\n", text)
+
+
+def _needed(text: str, body: str) -> str:
+    """Return headers without the paragraphs that define functions and macros nobody calls."""
+    kept = text.split("\n\n")
+    while True:
+        words = [set(_WORD.findall(_COMMENT.sub("", part))) for part in (*kept, body)]
+        needed = [
+            part
+            for place, part in enumerate(kept)
+            if not (defined := set(_DEFINED.findall(part)))
+            or any(defined & used for other, used in enumerate(words) if other != place)
+        ]
+        if len(needed) == len(kept):
+            return "\n\n".join(kept)
+        kept = needed
 
 
 def _pasted(header: str, body: str, blas: bool) -> str:
