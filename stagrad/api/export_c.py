@@ -24,7 +24,7 @@ from stagrad.passes import lower, unknown_dtype
 
 _OWN_NAMES = {"serial", "runtime", "sizes", "numbers", "symbols", "memory", "failed", "puts"}
 _TOLERANCES = {"f2": 1e-2, "f4": 1e-4, "f8": 1e-9, "c8": 1e-4, "c16": 1e-9}
-"""What an exported program may differ by, relative to the largest number of a result."""
+"""What a program that computes in a dtype may differ by, relative to a result's largest number."""
 
 _COMMAND = "cc -std=gnu11 -O3 -fopenmp-simd -ffp-contract=off -fwrapv -fno-strict-aliasing"
 
@@ -248,6 +248,8 @@ class _File:
         run = lower_program(self.program, label, backend="numpy").compile()
         given = [np.array(item.value, item.aval.dtype) for item in self.inputs]
         wanted = run(*(np.array(value) for value in given), *self.program.captures)
+        computed = (aval.dtype.str[1:] for node in self.program.graph.nodes for aval in node.avals)
+        relative = max((_TOLERANCES.get(dtype, 0.0) for dtype in computed), default=0.0)
         tables, checks = [], []
         for item, value in zip(self.inputs, given, strict=True):
             tables.append(table(f"given_{item.name}", value, constant=not item.changed))
@@ -260,7 +262,7 @@ class _File:
         for item, value, where in returned:
             array = np.asarray(value, item.aval.dtype)
             tables.append(table(f"wanted_{item.name}", array))
-            checks.append(_check(item, array, where))
+            checks.append(_check(item, array, where, relative))
         arguments = [
             f"({item.kind} *)given_{item.name}" if item.pointer else f"given_{item.name}[0]"
             for item in self.inputs
@@ -300,10 +302,9 @@ static inline int differs(const char *name, int64_t at, double found, double wan
 }"""
 
 
-def _check(item: _Parameter, wanted: np.ndarray, where: str) -> str:
+def _check(item: _Parameter, wanted: np.ndarray, where: str, relative: float) -> str:
     """Return the lines that compare a result with what it should be."""
     count, part, finite = wanted.size, "", np.abs(wanted[np.isfinite(wanted)]).astype(float)
-    relative = _TOLERANCES.get(wanted.dtype.str[1:], 0.0)
     tolerance = relative * max(1.0, float(finite.max(initial=0.0)))
     if wanted.dtype.kind == "c":
         count *= 2

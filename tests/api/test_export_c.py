@@ -140,6 +140,7 @@ GRADIENTS = {
     "maximum": (lambda x: np.max(x, axis=0).sum() + np.sum(np.maximum(x, 0.1)), X),
     "variance": (lambda x: np.sum(np.var(x, axis=0) ** 2), X),
     "float32": (lambda x: np.sum(np.sqrt(x * x + 1)), V.astype(np.float32)),
+    "float32 inside": (lambda x: np.exp(np.sum(x * 3, dtype=np.float32)) / 7, np.abs(X[0])),
     "complex": (lambda z: np.sum(np.abs(np.exp(z) @ z.T) ** 2), Z),
 }
 
