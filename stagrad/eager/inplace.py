@@ -196,3 +196,4 @@ def _protect(node: Node, target: Any, since: int) -> None:
             )
             version = target._counter
             node.checks = tuple(check for check in node.checks if check[0] is not version)
+            node.later = tuple(check for check in node.later if check[0] is not version)

@@ -30,10 +30,12 @@ class PrimitiveNode(Node):
 
     - saved: the result and the operands as the rules take them, stand-ins where nothing is read.
     - checks: versions of the kept arrays, as (counter, count when kept).
+    - later: versions of what only a recorded backward pass reads.
     """
 
     saved: tuple[Any, ...] | None
     title: str | None = None
+    later: Sequence[tuple[Version, int]] = ()
 
     def __init__(
         self,
@@ -153,6 +155,9 @@ def fit(cotangent: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
 
 tensor_type: Any = ()
 """The class Tensor, set by its module, which stands above this one."""
+
+recorded_type: Any = ()
+"""The class of values without numbers in recipes, set by its module once it is needed."""
 
 _new = object.__new__
 

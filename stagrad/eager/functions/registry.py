@@ -177,6 +177,8 @@ def returned(operation: str, *fields: str) -> Any:
 
 def numbers(value: Any) -> Any:
     """Return the array of a tensor, anything else as it is; for what has no derivative."""
+    if isinstance(value, tape.recorded_type):
+        return value.constant()
     return value._array if isinstance(value, tape.tensor_type) else value
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from stagrad.eager import tape
 from stagrad.eager.define import operation
 from stagrad.eager.dtypes import dtype, read_dtype
 from stagrad.eager.functions.registry import alias, enter, function, integers, numbers
@@ -48,6 +49,15 @@ def _filled(input: Any, wanted: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(size // known if extent == -1 else extent for extent in wanted)
 
 
+def _shares(input: Any, wanted: tuple[int, ...]) -> bool:
+    """Say whether elements can be seen in another shape without moving them."""
+    if isinstance(input, tape.recorded_type):
+        # Recipes of views are for elements that lie one after the other.
+        return True
+    array = numbers(input)
+    return bool(not array.size or np.shares_memory(array.reshape(wanted), array))
+
+
 @function("ViewBackward0", view=True, module=False)
 def view(input: Any, *shape: Any) -> Any:
     """Return the same memory under another shape.
@@ -57,8 +67,7 @@ def view(input: Any, *shape: Any) -> Any:
     if len(shape) == 1 and isinstance(shape[0], dtype | np.dtype | type):
         return _viewed_as(input, read_dtype(shape[0]))
     wanted = _filled(input, integers(shape))
-    array = numbers(input)
-    if not np.shares_memory(array.reshape(wanted), array) and array.size:
+    if not _shares(input, wanted):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one "
             "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
@@ -80,10 +89,8 @@ def _viewed_as(input: Any, dtype: np.dtype) -> Any:
 
 
 def _reshape_name(input: Any, *shape: Any, **kwargs: Any) -> str:
-    array = numbers(input)
     wanted = _filled(input, integers(shape or (kwargs["shape"],)))
-    shares = not array.size or np.shares_memory(array.reshape(wanted), array)
-    return "ViewBackward0" if shares else "UnsafeViewBackward0"
+    return "ViewBackward0" if _shares(input, wanted) else "UnsafeViewBackward0"
 
 
 @function(_reshape_name, view=True)
