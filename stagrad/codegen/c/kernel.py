@@ -29,12 +29,16 @@ _OPERATOR = re.compile(r"\{0\} (\+|\*|\|\||&&) \{1\}")
 class KernelFunction:
     """The text of a kernel's function, and how it is called."""
 
-    def __init__(self, kernel: Kernel, slots: Slots, shared: set[Buffer]) -> None:
+    def __init__(
+        self, kernel: Kernel, slots: Slots, shared: set[Buffer], *, apart: bool = False
+    ) -> None:
         assert kernel.nest is not None
         self.kernel = kernel
         self.nest: Nest = kernel.nest
         self.slots = slots
         self.shared = shared
+        self.apart = "SG_APART " if apart else ""
+        self.first = len(slots.sizes), len(slots.numbers)
         self.local = Names({*C_NAMES, *_value_names(kernel)})
         self.lines: list[str] = []
         self.heading: list[str] = []
@@ -55,7 +59,7 @@ class KernelFunction:
         return "\n".join(
             [
                 *self.reductions.values(),
-                f"static void {self.kernel.name}(void *closure, int64_t chunk)",
+                f"{self.apart}static void {self.kernel.name}(void *closure, int64_t chunk)",
                 "{",
                 f"{INDENT}const sg_task *const task = closure;",
                 *(self._pointer(place, buffer) for place, buffer in enumerate(self.buffers)),
@@ -76,12 +80,13 @@ class KernelFunction:
             f"const int64_t to = {extent} - from < {size} ? {extent} : from + {size};",
         ]
 
-    def call(self) -> str:
-        """Return the statement that runs the kernel."""
+    def call(self, name: str) -> str:
+        """Return the statement that runs the kernel by the function of that name."""
         chunks = self.slots.size(self.nest.chunks)
         arrays = ", ".join(buffer.name for buffer in self.buffers)
-        task = f"&(sg_task){{n, c, (char *[]){{{arrays}}}}}"
-        return f"sg_run(rt, {self.kernel.name}, n[{chunks}], {task});"
+        sizes, numbers = self.first
+        task = f"&(sg_task){{n + {sizes}, c + {numbers}, (char *[]){{{arrays}}}}}"
+        return f"sg_run(rt, {name}, n[{chunks}], {task});"
 
     def _pointer(self, place: int, buffer: Buffer) -> str:
         written = any(store.buffer is buffer for store in self.kernel.stores)
@@ -103,7 +108,7 @@ class KernelFunction:
         """Return the local that holds an integer; `key` is what it means, so equals stay apart."""
         name = self.known.get((key, value))
         if name is None:
-            place = self.slots.size(value)
+            place = self.slots.size(value) - self.first[0]
             name = self.known[key, value] = self.local.take(f"n{place}")
             self.heading.append(f"const int64_t {name} = task->n[{place}]; /* {value} */")
         return name
@@ -118,9 +123,9 @@ class KernelFunction:
             make = "CMPLXF" if value.dtype.itemsize == 8 else "CMPLX"
             return f"{make}({self._constant(value.real)}, {self._constant(value.imag)})"
         if value.dtype.kind in "iu":
-            name = f"n{self.slots.size(int(value))}"
+            name = f"n{self.slots.size(int(value)) - self.first[0]}"
         else:
-            name = f"c{self.slots.number(float(value))}"
+            name = f"c{self.slots.number(float(value)) - self.first[1]}"
         table = f"task->{name[0]}[{name[1:]}]"
         name = self.local.take(name)
         self.heading.append(f"const {kind} {name} = {table}; /* {value} */")
@@ -268,6 +273,17 @@ class KernelFunction:
             note = note.replace("*/", "* /").replace("/*", "/ *")
             line = f"{line:<{COMMENT_COLUMN}} /* {note} */"
         self.lines.append(line)
+
+
+def meaning(text: str) -> str:
+    """Return a function's text without comments and with its names numbered: equal for equals."""
+    names: dict[str, str] = {}
+
+    def numbered(found: re.Match[str]) -> str:
+        name = found[0]
+        return name if name in C_NAMES else names.setdefault(name, f"${len(names)}")
+
+    return re.sub(r"[A-Za-z_]\w*", numbered, re.sub(r" */\*.*?\*/", "", text))
 
 
 def _combined(fold: Fold, so_far: str, value: str) -> str:

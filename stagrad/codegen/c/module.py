@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from stagrad.codegen.c.kernel import INDENT, KernelFunction
+from stagrad.codegen.c.kernel import INDENT, KernelFunction, meaning
 from stagrad.codegen.c.slots import Slots, is_fixed
 from stagrad.ir import Aval
 from stagrad.ir.index import element_steps, identity
@@ -24,6 +24,9 @@ from stagrad.ir.native import Callback, NativeCall, NativeProgram
 
 LONG = 1 << 16
 """Bytes read and written by programs that let other Python threads run meanwhile."""
+
+INLINED_STEPS = 24
+"""Steps of a program whose kernels may become part of its function: compilers slow down on more."""
 
 
 def emit(schedule: Schedule, name: str, *, timed: bool = False) -> NativeProgram:
@@ -46,8 +49,10 @@ class _Module:
         self.name = name
         self.timed = timed
         self.started = 0
+        self.apart = len(schedule.steps) > INLINED_STEPS
         self.slots = Slots()
         self.functions: list[str] = []
+        self.kernels: dict[str, str] = {}
         self.lines: list[str] = []
         self.callbacks: list[Callback] = []
         self.declared: set[Buffer] = set()
@@ -87,6 +92,7 @@ class _Module:
         outputs = ", ".join(str(buffer.aval) for buffer in schedule.outputs)
         function = [
             f"/* {inputs} -> {outputs} */",
+            *(["SG_STRAIGHT"] if self.apart else []),
             f"int {self.name}(const sg_runtime *rt, char *const *arrays, char *workspace,",
             f"{INDENT}const int64_t *n, const double *c)",
             "{",
@@ -130,9 +136,12 @@ class _Module:
             self.started += 1
 
     def _kernel(self, step: Kernel) -> None:
-        function = KernelFunction(step, self.slots, self._shared(step))
-        self.functions.append(function.text())
-        self.lines.append(function.call())
+        function = KernelFunction(step, self.slots, self._shared(step), apart=self.apart)
+        text = function.text()
+        name = self.kernels.setdefault(meaning(text), step.name)
+        if name == step.name:
+            self.functions.append(text)
+        self.lines.append(function.call(name))
 
     def _shared(self, step: Kernel) -> set[Buffer]:
         """Return the buffers of a kernel whose memory it both reads and writes."""

@@ -31,6 +31,15 @@ typedef struct {
     char *const *arrays;
 } sg_task;
 
+/* Programs of many steps would take the compiler long: their kernels stay functions of their own,
+   and what calls one after the other needs no optimisation. */
+#define SG_APART __attribute__((noinline))
+#if defined(__clang__)
+#define SG_STRAIGHT __attribute__((optnone, noinline))
+#else
+#define SG_STRAIGHT __attribute__((optimize("O0")))
+#endif
+
 /* Run a kernel on each of its chunks. */
 static inline void sg_run(const sg_runtime *rt, void (*kernel)(void *closure, int64_t chunk),
                           int64_t chunks, sg_task *task)
