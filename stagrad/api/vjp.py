@@ -19,6 +19,7 @@ from stagrad.api.lowering import lower_program
 from stagrad.api.outputs import Outputs, per_function
 from stagrad.api.program import Program, Result, primal_program
 from stagrad.api.signature import Parameters, Signature
+from stagrad.api.tensors import holds_tensors
 from stagrad.ir import Aval, Graph, aval_of, is_inexact
 from stagrad.passes.masks import settle_masks
 from stagrad.passes.recognize import recognize
@@ -164,7 +165,14 @@ def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> A
     >>> value, pullback = stagrad.vjp(lambda x: x**2, np.array([1.0, 2.0]))
     >>> pullback(np.array([1.0, 10.0]))
     (array([ 2., 40.]),)
+
+    Raises TypeError for tensors, whose own `vjp` is in `stagrad.autograd.functional`.
     """
+    if holds_tensors(primals):
+        raise TypeError(
+            "vjp takes arrays and numbers, and was given a tensor; write "
+            "stagrad.autograd.functional.vjp(f, inputs, v), or pass tensor.detach().numpy()"
+        )
     if not has_aux:
         return vjp_of(function)(*primals)
     (value, aux), pullback = vjp_of(function)(*primals)

@@ -93,6 +93,9 @@ class Trace:
             )
         if isinstance(value, np.ndarray):
             return self._lift_array(value)
+        memory = getattr(value, "_array", None)
+        if isinstance(memory, np.ndarray) and not value.requires_grad:
+            return self._lift_array(memory)  # a tensor: what is written to it later is read too
         kind = type(value)
         if kind in PYTHON_SCALARS:
             dtype = PYTHON_SCALARS[kind]
