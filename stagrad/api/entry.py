@@ -86,7 +86,8 @@ class _Writer:
     def check_leaf(self, leaf: Aval | StaticLeaf, given: Any, name: str) -> None:
         """Emit the check that a leaf is traced as before."""
         if isinstance(leaf, StaticLeaf):
-            if isinstance(leaf.value, bool | int | float | str) and not hasattr(given, "value"):
+            given = getattr(given, "value", given)  # an argument named static comes wrapped
+            if isinstance(given, bool | int | float | str):
                 self.require(
                     f"type({name}) is {self.hold(type(given))} and {name} == {self.hold(given)}"
                 )

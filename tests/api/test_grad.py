@@ -1,6 +1,7 @@
 """grad, value_and_grad and compile: arguments, trees, dtypes and errors."""
 
 import dataclasses
+import functools
 from collections import OrderedDict, namedtuple
 
 import numpy as np
@@ -245,3 +246,17 @@ def test_an_element_of_an_outer_argument_inside_an_inner_derivative():
         return stagrad.grad(lambda y: y * y * x[0] + y * x[1:][0])(2.0)
 
     same(stagrad.grad(outer)(np.array([1.0, 2.0])), [4.0, 1.0])
+
+
+def test_a_repeated_call_with_a_static_argument_takes_the_short_way():
+    @functools.partial(stagrad.compile, static_argnums=1)
+    def repeated(x, count):
+        for _ in range(count):
+            x = np.sin(x)
+        return x
+
+    x = np.array(0.5)
+    for count in (1, 2, 2, 1, True, 2):
+        want = functools.reduce(lambda value, _: np.sin(value), range(count), x)
+        np.testing.assert_allclose(repeated(x, count), want, rtol=1e-15)
+    assert repeated._fast is not None
