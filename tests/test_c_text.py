@@ -2,10 +2,12 @@
 
 import ctypes
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import stagrad
 from stagrad.errors import DTypeError
 from stagrad.ir import PRIMITIVES, Kind
 from tests.op_cases.compare import difference
@@ -24,6 +26,7 @@ DOMAINS = {
     "gammaln": lambda x: ~(x < -100) & ~(abs(x) < 1e-300),
     **dict.fromkeys(("j0", "j1", "y0", "y1"), lambda x: ~((abs(x) > 1e9) & np.isfinite(x))),
 }
+HEADERS = Path(stagrad.__file__).parent / "codegen" / "c" / "include"
 SMOOTH = np.linspace(-3.1, 3.3, 23)
 COMPLEX = (SMOOTH[:, None] + 1j * SMOOTH[::3]).ravel()
 VALUES = {
@@ -35,7 +38,7 @@ VALUES = {
 }
 TYPES = {"f8": "double", "f4": "float", "i8": "int64_t", "i4": "int32_t", "u1": "uint8_t",
          "b1": "bool", "c16": "double _Complex", "i1": "int8_t"}  # fmt: skip
-HEADER = "#include <tgmath.h>\n#include <complex.h>\n#include <stdbool.h>\n#include <stdint.h>\n"
+HEADER = '#include "stagrad.h"\n'
 
 
 def examples():
@@ -88,7 +91,7 @@ def library(tmp_path_factory):
         for number, (_, dtypes, result, _, text) in enumerate(EXAMPLES)
     )
     (folder / "ops.c").write_text(source)
-    flags = ["-std=gnu11", "-O1", "-fwrapv", "-fno-math-errno", "-ffp-contract=off"]
+    flags = ["-std=gnu11", "-O1", "-fwrapv", "-fno-math-errno", "-ffp-contract=off", f"-I{HEADERS}"]
     command = ["cc", *flags, "-shared", "-fPIC", "ops.c", "-lm", "-o", "ops.so"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
     return ctypes.CDLL(str(folder / "ops.so"))

@@ -37,10 +37,10 @@ _BLAS = re.compile(r"([sdcz])(gemm|gemv)")
 _KINDS = {"s": "float", "d": "double", "c": "complex_float", "z": "complex_double"}
 _PRODUCT = re.compile(r"\bsg_product_(\w+)\(rt, rt->symbols\[\d+\], rt->symbols\[\d+\],")
 _PRODUCT_NAME = re.compile(r"\bsg_product_(\w+)\(")
-_DEFINED = re.compile(r"^(?:#define|static inline [\w ]+?) \*?(\w+)\(", re.MULTILINE)
+_DEFINED = re.compile(r"^(?:#define|(?:static inline|SG_INLINE) [\w ]+?) \*?(\w+)\(", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_ALWAYS = ("stagrad.h", "stagrad_math.h")
+_ALWAYS = ("stagrad.h", "stagrad_math.h", "stagrad_exp.h", "stagrad_log.h")
 _MACRO_USE = re.compile(r"^SG_PRODUCT\((\w+), [\w ]+\)\n", re.MULTILINE)
 
 

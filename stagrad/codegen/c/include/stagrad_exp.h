@@ -59,14 +59,14 @@ SG_INLINE float sg_of_bitsf(uint32_t bits)
 /* e^r - 1 for |r| <= ln(2)/2. */
 SG_INLINE double sg_expm1_near(double r)
 {
-    const double r2 = r * r;
-    const double even = SG_FMA(SG_FMA(SG_FMA(SG_FMA(2.7620138719733994e-07, r2,
-        2.480152119021773e-05), r2, 0.0013888888917281794), r2, 0.04166666666662399), r2,
-        0.5000000000000001);
-    const double odd = SG_FMA(SG_FMA(SG_FMA(SG_FMA(2.5100424157005067e-08, r2,
-        2.7557268378684192e-06), r2, 0.00019841269863105968), r2, 0.008333333333330051), r2,
-        0.16666666666666669);
-    return SG_FMA(r2, SG_FMA(odd, r, even), r);
+    const double r2 = r * r, r4 = r2 * r2;
+    const double q0 = SG_FMA(0.16666666666666669, r, 0.5000000000000001);
+    const double q2 = SG_FMA(0.008333333333330051, r, 0.04166666666662399);
+    const double q4 = SG_FMA(0.00019841269863105968, r, 0.0013888888917281794);
+    const double q6 = SG_FMA(2.7557268378684192e-06, r, 2.480152119021773e-05);
+    const double q8 = SG_FMA(2.5100424157005067e-08, r, 2.7620138719733994e-07);
+    const double q = SG_FMA(SG_FMA(q8, r4, SG_FMA(q6, r2, q4)), r4, SG_FMA(q2, r2, q0));
+    return SG_FMA(q, r2, r);
 }
 
 SG_INLINE float sg_expm1_nearf(float r)
@@ -153,47 +153,68 @@ SG_INLINE float sg_exp10f(float x)
     return sg_scalef(1.0f + sg_expm1_nearf(r * 2.3025851f), t);
 }
 
-/* (e^x - 1) / 2, which is finite wherever sinh is; for -746 <= x <= 711. */
-SG_INLINE double sg_half_expm1(double x)
+/* (e^x - 1) / 4, which is finite wherever sinh is; for -746 <= x <= 710.6. */
+SG_INLINE double sg_quarter_expm1(double x)
 {
     const double t = SG_FMA(x, 1.4426950408889634, SG_ROUND);
-    const double s = sg_of_bits((sg_bits(t) - 1024) << 52);
-    return SG_FMA(s, sg_expm1_near(sg_rest(x, t - SG_ROUND)), s - 0.5);
+    const double s = sg_of_bits((sg_bits(t) - 1025) << 52);
+    return SG_FMA(s, sg_expm1_near(sg_rest(x, t - SG_ROUND)), s - 0.25);
 }
 
-SG_INLINE float sg_half_expm1f(float x)
+SG_INLINE float sg_quarter_expm1f(float x)
 {
     const float t = SG_FMAF(x, 1.442695f, SG_ROUNDF);
-    const float s = sg_of_bitsf((sg_bitsf(t) - 128) << 23);
-    return SG_FMAF(s, sg_expm1_nearf(sg_restf(x, t - SG_ROUNDF)), s - 0.5f);
+    const float s = sg_of_bitsf((sg_bitsf(t) - 129) << 23);
+    return SG_FMAF(s, sg_expm1_nearf(sg_restf(x, t - SG_ROUNDF)), s - 0.25f);
 }
 
 SG_INLINE double sg_expm1(double x)
 {
-    double y = x > 711.0 ? 711.0 : x;
-    y = sg_half_expm1(y < -40.0 ? -40.0 : y);
-    return fabs(x) < 1e-300 ? x : y + y;
+    double y = x > 710.6 ? 710.6 : x;
+    y = sg_quarter_expm1(y < -40.0 ? -40.0 : y);
+    return fabs(x) < 1e-300 ? x : y * 4.0;
 }
 
 SG_INLINE float sg_expm1f(float x)
 {
-    float y = x > 89.4f ? 89.4f : x;
-    y = sg_half_expm1f(y < -20.0f ? -20.0f : y);
-    return fabsf(x) < 1e-30f ? x : y + y;
+    float y = x > 89.5f ? 89.5f : x;
+    y = sg_quarter_expm1f(y < -20.0f ? -20.0f : y);
+    return fabsf(x) < 1e-30f ? x : y * 4.0f;
 }
 
 SG_INLINE double sg_sinh(double x)
 {
-    double h = fabs(x);
-    h = sg_half_expm1(h > 711.0 ? 711.0 : h);
-    return fabs(x) < 1e-300 ? x : copysign(h + h / (h + h + 1.0), x);
+    double y = fabs(x);
+    y = 2.0 * sg_quarter_expm1(y > 710.6 ? 710.6 : y);
+    return fabs(x) < 1e-300 ? x : copysign(y * (1.0 + 1.0 / (y + y + 1.0)), x);
 }
 
 SG_INLINE float sg_sinhf(float x)
 {
-    float h = fabsf(x);
-    h = sg_half_expm1f(h > 89.4f ? 89.4f : h);
-    return fabsf(x) < 1e-30f ? x : copysignf(h + h / (h + h + 1.0f), x);
+    float y = fabsf(x);
+    y = 2.0f * sg_quarter_expm1f(y > 89.5f ? 89.5f : y);
+    return fabsf(x) < 1e-30f ? x : copysignf(y * (1.0f + 1.0f / (y + y + 1.0f)), x);
+}
+
+/* e/2 + 1/(2e) for e = exp(|x|) */
+SG_INLINE double sg_cosh(double x)
+{
+    double y = fabs(x);
+    y = y > 710.6 ? 710.6 : y;
+    const double t = SG_FMA(y, 1.4426950408889634, SG_ROUND);
+    const double s = sg_of_bits((sg_bits(t) - 1025) << 52);
+    y = 2.0 * SG_FMA(s, sg_expm1_near(sg_rest(y, t - SG_ROUND)), s);
+    return y + 0.25 / y;
+}
+
+SG_INLINE float sg_coshf(float x)
+{
+    float y = fabsf(x);
+    y = y > 89.5f ? 89.5f : y;
+    const float t = SG_FMAF(y, 1.442695f, SG_ROUNDF);
+    const float s = sg_of_bitsf((sg_bitsf(t) - 129) << 23);
+    y = 2.0f * SG_FMAF(s, sg_expm1_nearf(sg_restf(y, t - SG_ROUNDF)), s);
+    return y + 0.25f / y;
 }
 
 /* (e - 1) / (e + 1) for e = exp(2|x|). */
@@ -224,17 +245,17 @@ SG_INLINE double sg_erf(double x)
     double y = fabs(x);
     y = y > 5.95 ? 5.95 : y;
     const double y2 = y * y;
-    const double even = SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(
+    const double even = SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(
         1.1772933407125328e-14, y2, 8.701741565626141e-12), y2, 6.794609844285474e-10), y2,
         7.744694701248442e-09), y2, -1.7439487814034153e-07), y2, -2.430690689789672e-06), y2,
         2.7948722337666848e-06), y2, 6.428961902728926e-05), y2, -0.0005901468621454438), y2,
-        -0.00020919523185470998), y2, 0.10277260330005057), y2, 1.1283791670955126);
+        -0.00020919523185470998), y2, 0.10277260330005057);
     const double odd = SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(
         -4.744211220217619e-13, y2, -9.526777458387852e-11), y2, -3.1440707556685167e-09), y2,
         8.492257808256198e-09), y2, 8.543010126869195e-07), y2, 3.565751276614436e-06), y2,
         -2.9322825734891496e-05), y2, 2.59553689156044e-05), y2, 0.0016962105405102775), y2,
         -0.01912844696291374), y2, 0.6366197723676119);
-    y = -y * SG_FMA(odd, y, even);
+    y = SG_FMA(-y, 1.1283791670955126, -y2 * SG_FMA(even, y, odd));
     const double t = SG_FMA(y, 1.4426950408889634, SG_ROUND);
     const double s = sg_of_bits((sg_bits(t) - 1023) << 52);
     const double e = SG_FMA(-s, sg_expm1_near(sg_rest(y, t - SG_ROUND)), 1.0 - s);
@@ -246,11 +267,11 @@ SG_INLINE float sg_erff(float x)
     float y = fabsf(x);
     y = y > 3.95f ? 3.95f : y;
     const float y2 = y * y;
-    const float even = SG_FMAF(SG_FMAF(SG_FMAF(SG_FMAF(-2.1355333e-05f, y2, -0.0007406917f), y2,
-        -0.00025306577f), y2, 0.10277128f), y2, 1.1283792f);
+    const float even = SG_FMAF(SG_FMAF(SG_FMAF(-2.1355333e-05f, y2, -0.0007406917f), y2,
+        -0.00025306577f), y2, 0.10277128f);
     const float odd = SG_FMAF(SG_FMAF(SG_FMAF(SG_FMAF(1.1933765e-06f, y2, 0.00016748381f), y2,
         0.0017993607f), y2, -0.019117693f), y2, 0.63661983f);
-    y = -y * SG_FMAF(odd, y, even);
+    y = SG_FMAF(-y, 1.1283792f, -y2 * SG_FMAF(even, y, odd));
     const float t = SG_FMAF(y, 1.442695f, SG_ROUNDF);
     const float s = sg_of_bitsf((sg_bitsf(t) - 127) << 23);
     const float e = SG_FMAF(-s, sg_expm1_nearf(sg_restf(y, t - SG_ROUNDF)), 1.0f - s);

@@ -5,31 +5,22 @@
 #ifndef STAGRAD_LOG_H
 #define STAGRAD_LOG_H
 
-/* p f^3 - f^2/2 */
+/* log(1 + f) - f */
 SG_INLINE double sg_log_near(double f)
 {
-    const double f2 = f * f;
-    const double even = SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(
-        0.0566642324205218, f2, 0.0537187789066478), f2, 0.05837018351464999), f2,
-        0.06671985555271291), f2, 0.0769198812013375), f2, 0.09090919875998202), f2,
-        0.11111110909841072), f2, 0.1428571428759174), f2, 0.19999999999993223), f2,
-        0.33333333333333337);
-    const double odd = SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(SG_FMA(
-        -0.025061228095282464, f2, -0.06129561980727906), f2, -0.05368280388050548), f2,
-        -0.06265031869518063), f2, -0.0714223204915847), f2, -0.08333345056413204), f2,
-        -0.0999999999631727), f2, -0.12499999997109267), f2, -0.16666666666697305), f2,
-        -0.2499999999999993);
-    return f2 * SG_FMA(f, SG_FMA(odd, f, even), -0.5);
+    const double s = f / (2.0 + f), z = s * s, z2 = z * z, half = 0.5 * f * f;
+    const double even = SG_FMA(SG_FMA(SG_FMA(0.14617807153417325, z2, 0.1818289243253687), z2,
+        0.28571428626253836), z2, 0.666666666666667);
+    const double odd = SG_FMA(SG_FMA(0.15331611722055008, z2, 0.22222211089379496), z2,
+        0.3999999999989889);
+    return SG_FMA(s, SG_FMA(z, SG_FMA(odd, z, even), half), -half);
 }
 
 SG_INLINE float sg_log_nearf(float f)
 {
-    const float f2 = f * f;
-    const float even = SG_FMAF(SG_FMAF(SG_FMAF(SG_FMAF(0.06971612f, f2, 0.1168542f), f2,
-        0.14249058f), f2, 0.20000716f), f2, 0.33333331f);
-    const float odd = SG_FMAF(SG_FMAF(SG_FMAF(-0.11479734f, f2, -0.12425687f), f2,
-        -0.16667803f), f2, -0.24999997f);
-    return f2 * SG_FMAF(f, SG_FMAF(odd, f, even), -0.5f);
+    const float s = f / (2.0f + f), z = s * s, half = 0.5f * f * f;
+    const float r = SG_FMAF(SG_FMAF(0.29580986f, z, 0.3998876f), z, 0.66666687f);
+    return SG_FMAF(s, SG_FMAF(z, r, half), -half);
 }
 
 /* The bits of x moved so that the exponent changes at sqrt(2): e + 1023 stands in front. */

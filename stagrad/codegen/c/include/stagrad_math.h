@@ -1,47 +1,79 @@
 /* Mathematical functions by their plain names, for every type of number.
 
-   Where glibc brings vector variants of its functions (libmvec, at most 4 ulp), loops that call
-   them are vectorised: a declaration with `simd` tells the compiler that the variants exist. */
+   Loops over them become vector code: where glibc brings vector variants (libmvec, at most 4 ulp),
+   a declaration with `simd` tells the compiler so, and the functions of stagrad_exp.h and
+   stagrad_log.h have no branches. Which of two is taken was measured, see docs/native-maths.md.
+   All others are C's own. */
 #ifndef STAGRAD_MATH_H
 #define STAGRAD_MATH_H
 
 #include <tgmath.h>
 
-#if defined(SG_LIBMVEC) && SG_LIBMVEC
-#define SG_VECTOR1(NAME)                                            \
-    __attribute__((simd("notinbranch"), const)) double(NAME)(double);      \
-    __attribute__((simd("notinbranch"), const)) float(NAME##f)(float);
-#define SG_VECTOR2(NAME)                                                    \
-    __attribute__((simd("notinbranch"), const)) double(NAME)(double, double);      \
-    __attribute__((simd("notinbranch"), const)) float(NAME##f)(float, float);
+#include "stagrad_exp.h"
+#include "stagrad_log.h"
+#include "stagrad_libmvec.h"
 
-SG_VECTOR1(exp)
-SG_VECTOR1(log)
-SG_VECTOR1(sin)
-SG_VECTOR1(cos)
-SG_VECTOR2(pow)
-#if __GLIBC_PREREQ(2, 35)
-SG_VECTOR1(acos)
-SG_VECTOR1(acosh)
-SG_VECTOR1(asin)
-SG_VECTOR1(asinh)
-SG_VECTOR1(atan)
-SG_VECTOR1(atanh)
-SG_VECTOR1(cbrt)
-SG_VECTOR1(cosh)
-SG_VECTOR1(erf)
-SG_VECTOR1(erfc)
-SG_VECTOR1(exp2)
-SG_VECTOR1(expm1)
-SG_VECTOR1(log10)
-SG_VECTOR1(log1p)
-SG_VECTOR1(log2)
-SG_VECTOR1(sinh)
-SG_VECTOR1(tan)
-SG_VECTOR1(tanh)
-SG_VECTOR2(atan2)
-SG_VECTOR2(hypot)
+/* A function of one number, by its type: single, double, and complex ones. */
+#define SG_REAL(x, F, D) _Generic((x), float: F, default: D)(x)
+#define SG_ANY(x, F, D, CF, CD) \
+    _Generic((x), float: F, default: D, float complex: CF, double complex: CD)(x)
+
+#undef exp10
+#define exp10(x) SG_REAL(x, sg_exp10f, sg_exp10)
+
+#undef sinh
+#define sinh(x) SG_ANY(x, sg_sinhf, sg_sinh, csinhf, csinh)
+
+#undef tanh
+#define tanh(x) SG_ANY(x, sg_tanhf, sg_tanh, ctanhf, ctanh)
+
+#undef erf
+#ifdef SG_VECTOR
+#define erf(x) SG_REAL(x, sg_erff, (erf))
+#else
+#define erf(x) SG_REAL(x, sg_erff, sg_erf)
 #endif
+
+#undef log
+#ifdef SG_VECTOR
+#define log(x) SG_ANY(x, sg_logf, (log), clogf, clog)
+#else
+#define log(x) SG_ANY(x, sg_logf, sg_log, clogf, clog)
+#endif
+
+#ifndef SG_VECTOR
+#undef cosh
+#define cosh(x) SG_ANY(x, sg_coshf, sg_cosh, ccoshf, ccosh)
+#endif
+
+#ifndef SG_VECTOR
+#undef exp
+#define exp(x) SG_ANY(x, sg_expf, sg_exp, cexpf, cexp)
+#endif
+
+#ifndef SG_VECTOR
+#undef exp2
+#define exp2(x) SG_REAL(x, sg_exp2f, sg_exp2)
+#endif
+
+#ifndef SG_VECTOR
+#undef expm1
+#define expm1(x) SG_REAL(x, sg_expm1f, sg_expm1)
+#endif
+
+#ifndef SG_VECTOR
+#undef log10
+#define log10(x) SG_REAL(x, sg_log10f, sg_log10)
+#endif
+
+#ifndef SG_VECTOR
+#undef log1p
+#define log1p(x) SG_REAL(x, sg_log1pf, sg_log1p)
+#endif
+
+#ifndef SG_VECTOR
+#undef log2
+#define log2(x) SG_REAL(x, sg_log2f, sg_log2)
 #endif
 
 #endif
