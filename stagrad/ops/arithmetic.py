@@ -186,10 +186,8 @@ def _rounded_quotient(x: facts.Facts, y: facts.Facts) -> facts.Facts:
     return facts.Facts(finite=facts.quotient(x, y).finite)
 
 
-# C's % and fmod take the sign of the dividend, Python's remainder that of the divisor. Division of
+# C's % takes the sign of the dividend, Python's remainder that of the divisor. Division of
 # integers by zero gives zero, and dividing the smallest integer by -1 must not trap.
-_FMOD = "fmod({0}, {1})"
-_OPPOSITE = f"(({{1}} < 0) != ({_FMOD} < 0))"
 _INTEGER_OPPOSITE = "({0} % {1} != 0 && ({0} < 0) != ({1} < 0))"
 
 floor_divide_p, floor_divide = elementwise(
@@ -200,8 +198,7 @@ floor_divide_p, floor_divide = elementwise(
     c={
         "i": f"({{1}} == 0 ? 0 : {{1}} == -1 ? -{{0}} : {{0}} / {{1}} - {_INTEGER_OPPOSITE})",
         "u": "({1} == 0 ? 0 : {0} / {1})",
-        "f": f"({{1}} == 0 ? {{0}} / {{1}} : copysign(rint(({{0}} - {_FMOD}) / {{1}} - "
-        f"({_FMOD} != 0 && {_OPPOSITE})), {{0}} / {{1}}))",
+        "f": "SG_FLOOR_DIVIDE({0}, {1})",
     },
     vjps=(ZERO, ZERO),
     doc="The quotient rounded down.",
@@ -215,7 +212,7 @@ remainder_p, remainder = elementwise(
     c={
         "i": f"({{1}} == 0 || {{1}} == -1 ? 0 : {{0}} % {{1}} + ({_INTEGER_OPPOSITE} ? {{1}} : 0))",
         "u": "({1} == 0 ? 0 : {0} % {1})",
-        "f": f"({_FMOD} == 0 ? copysign({_FMOD}, {{1}}) : {_OPPOSITE} ? {_FMOD} + {{1}} : {_FMOD})",
+        "f": "SG_REMAINDER({0}, {1})",
     },
     vjps=(
         lambda ct, out, x, y: ct,
@@ -231,7 +228,7 @@ fmod_p, fmod = elementwise(
     c={
         "i": "({1} == 0 || {1} == -1 ? 0 : {0} % {1})",
         "u": "({1} == 0 ? 0 : {0} % {1})",
-        "f": _FMOD,
+        "f": "SG_FMOD({0}, {1})",
     },
     vjps=(
         lambda ct, out, x, y: ct,
@@ -255,11 +252,19 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
 UFUNCS["divmod"] = divmod
 
 gcd_p, gcd = elementwise(
-    "gcd", dtypes=INTEGERS, c=None, vjps=(ZERO, ZERO), doc="Greatest common divisor."
+    "gcd",
+    dtypes=INTEGERS,
+    c={"bu": "sg_gcd({0}, {1})", "i": "sg_gcd(sg_size({0}), sg_size({1}))"},
+    vjps=(ZERO, ZERO),
+    doc="Greatest common divisor.",
 )
 
 lcm_p, lcm = elementwise(
-    "lcm", dtypes=INTEGERS, c=None, vjps=(ZERO, ZERO), doc="Least common multiple."
+    "lcm",
+    dtypes=INTEGERS,
+    c={"bu": "sg_lcm({0}, {1})", "i": "sg_lcm(sg_size({0}), sg_size({1}))"},
+    vjps=(ZERO, ZERO),
+    doc="Least common multiple.",
 )
 
 

@@ -103,7 +103,7 @@ y1_p, y1 = elementwise(
 i0_p, i0 = elementwise(
     "i0",
     dtypes="f",
-    c=None,
+    c="sg_i0({0})",
     vjps=(lambda ct, out, x: masked_multiply(ct, i1(x)),),
     doc="Modified Bessel function of the first kind of order zero.",
 )
@@ -111,7 +111,7 @@ i0_p, i0 = elementwise(
 i1_p, i1 = elementwise(
     "i1",
     dtypes="f",
-    c=None,
+    c="sg_i1({0})",
     vjps=(lambda ct, out, x: masked_multiply(ct, 0.5 * (i0(x) + iv(2, x))),),
     doc="Modified Bessel function of the first kind of order one.",
 )
@@ -120,7 +120,7 @@ i0e_p, i0e = elementwise(
     "i0e",
     facts=facts.regular_nonnegative,
     dtypes="f",
-    c=None,
+    c="sg_i0e({0})",
     vjps=(lambda ct, out, x: masked_multiply(ct, i1e(x) - sign(x) * out),),
     doc="i0 times exp(-|x|).",
 )
@@ -129,7 +129,7 @@ i1e_p, i1e = elementwise(
     "i1e",
     facts=facts.regular,
     dtypes="f",
-    c=None,
+    c="sg_i1e({0})",
     vjps=(lambda ct, out, x: masked_multiply(ct, 0.5 * (i0e(x) + ive(2, x)) - sign(x) * out),),
     doc="i1 times exp(-|x|).",
 )
@@ -137,7 +137,7 @@ i1e_p, i1e = elementwise(
 k0_p, k0 = elementwise(
     "k0",
     dtypes="f",
-    c=None,
+    c="sg_k0({0})",
     vjps=(lambda ct, out, x: masked_multiply(ct, -k1(x)),),
     doc="Modified Bessel function of the second kind of order zero.",
 )
@@ -145,7 +145,7 @@ k0_p, k0 = elementwise(
 k1_p, k1 = elementwise(
     "k1",
     dtypes="f",
-    c=None,
+    c="sg_k1({0})",
     vjps=(lambda ct, out, x: masked_multiply(ct, -0.5 * (k0(x) + kv(2, x))),),
     doc="Modified Bessel function of the second kind of order one.",
 )
@@ -153,7 +153,7 @@ k1_p, k1 = elementwise(
 k0e_p, k0e = elementwise(
     "k0e",
     dtypes="f",
-    c=None,
+    c="sg_k0e({0})",
     vjps=(lambda ct, out, x: masked_multiply(ct, out - k1e(x)),),
     doc="k0 times exp(x).",
 )
@@ -161,7 +161,7 @@ k0e_p, k0e = elementwise(
 k1e_p, k1e = elementwise(
     "k1e",
     dtypes="f",
-    c=None,
+    c="sg_k1e({0})",
     vjps=(lambda ct, out, x: masked_multiply(ct, out - 0.5 * (k0e(x) + kve(2, x))),),
     doc="k1 times exp(x).",
 )

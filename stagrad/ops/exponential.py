@@ -137,7 +137,8 @@ logaddexp_p, logaddexp = elementwise(
     "logaddexp",
     facts=facts.regular,
     dtypes="f",
-    c=f"({{0}} == {{1}} ? {{0}} + {LOG_2!r} : {{0}} != {{0}} || {{1}} != {{1}} ? {{0}} + {{1}} : "
+    c=f"({{0}} == {{1}} ? {{0}} + SG_LIKE({{0}}, {LOG_2!r}) : "
+    "{0} != {0} || {1} != {1} ? {0} + {1} : "
     "({0} > {1} ? {0} : {1}) + log1p(exp(-fabs({0} - {1}))))",
     vjps=(
         lambda ct, out, x, y: _share(ct, x, y, 1.0),
@@ -151,7 +152,8 @@ logaddexp2_p, logaddexp2 = elementwise(
     facts=facts.regular,
     dtypes="f",
     c=f"({{0}} == {{1}} ? {{0}} + 1 : {{0}} != {{0}} || {{1}} != {{1}} ? {{0}} + {{1}} : "
-    f"({{0}} > {{1}} ? {{0}} : {{1}}) + log1p(exp2(-fabs({{0}} - {{1}}))) / {LOG_2!r})",
+    f"({{0}} > {{1}} ? {{0}} : {{1}}) + log1p(exp2(-fabs({{0}} - {{1}}))) / "
+    f"SG_LIKE({{0}}, {LOG_2!r}))",
     vjps=(
         lambda ct, out, x, y: _share(ct, x, y, LOG_2),
         lambda ct, out, x, y: _share(ct, y, x, LOG_2),

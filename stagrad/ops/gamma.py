@@ -46,19 +46,23 @@ gamma_p, gamma = elementwise(
 rgamma_p, rgamma = elementwise(
     "rgamma",
     dtypes=FLOATS,
-    c=None,
+    c={"f": "sg_rgamma({0})"},
     vjps=(lambda ct, out, x: masked_multiply(ct, -out * psi(x)),),
     doc="One over the gamma function.",
 )
 
 gammasgn_p, gammasgn = elementwise(
-    "gammasgn", dtypes="f", c=None, vjps=(ZERO,), doc="Sign of the gamma function."
+    "gammasgn",
+    dtypes="f",
+    c="sg_gammasgn({0})",
+    vjps=(ZERO,),
+    doc="Sign of the gamma function.",
 )
 
 psi_p, psi = elementwise(
     "psi",
     dtypes=FLOATS,
-    c=None,
+    c={"f": "sg_psi({0})"},
     vjps=(lambda ct, out, x: masked_multiply(ct, zeta_of(2, x)),),
     doc="Digamma function, the derivative of gammaln.",
 )

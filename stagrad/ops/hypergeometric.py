@@ -52,7 +52,7 @@ exprel_p, _ = elementwise(
         "exprel_derivative({0}, {order})" if params["order"] else "special.exprel({0})"
     ),
     helpers=(exprel_derivative,),
-    c=None,
+    c=lambda params: {} if params["order"] else {"f": "sg_exprel({0})"},
     vjps=(_exprel_rule,),
     doc="(exp(x) - 1) / x, 1 at zero, or a derivative of it.",
 )
@@ -73,7 +73,7 @@ def _exponent_slope(ct: Any, logarithm: Any, exponent: Any) -> Any:
 boxcox_p, boxcox = elementwise(
     "boxcox",
     dtypes="f",
-    c=None,
+    c="sg_boxcox({0}, {1})",
     vjps=(
         lambda ct, out, x, exponent: masked_multiply(ct, power(x, exponent - 1)),
         lambda ct, out, x, exponent: _exponent_slope(ct, log(x), exponent),
@@ -84,7 +84,7 @@ boxcox_p, boxcox = elementwise(
 boxcox1p_p, boxcox1p = elementwise(
     "boxcox1p",
     dtypes="f",
-    c=None,
+    c="sg_boxcox1p({0}, {1})",
     vjps=(
         lambda ct, out, x, exponent: masked_multiply(ct, exp((exponent - 1) * log1p(x))),
         lambda ct, out, x, exponent: _exponent_slope(ct, log1p(x), exponent),

@@ -71,7 +71,7 @@ right_shift_p, right_shift = elementwise(
 bitwise_count_p, bitwise_count = elementwise(
     "bitwise_count",
     dtypes=INTEGERS,
-    c=None,
+    c={"bu": "sg_bit_count({0})", "i": "sg_bit_count(sg_size({0}))"},
     vjps=(ZERO,),
     doc="How many bits of the absolute value are set.",
 )
@@ -100,7 +100,7 @@ isfinite_p, isfinite = elementwise(
 signbit_p, signbit = elementwise(
     "signbit",
     dtypes=REALS,
-    c={"bu": "0", "i": "{0} < 0", "f": "signbit({0})"},
+    c={"bu": "0", "i": "{0} < 0", "f": "copysign(1, {0}) < 0"},
     vjps=(ZERO,),
     doc="Whether a number carries a minus sign, -0.0 included.",
 )

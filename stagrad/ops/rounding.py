@@ -100,7 +100,7 @@ mantissa_p, _mantissa = elementwise(
     dtypes="f",
     loop=float_loop,
     py="xp.frexp({0})[0]",
-    c=None,
+    c="sg_mantissa({0})",
     vjps=(lambda ct, out, x: ldexp(ct, -_exponent(x)),),
     doc="The number scaled by a power of two into [0.5, 1).",
 )
@@ -116,7 +116,7 @@ exponent_p, _exponent = elementwise(
     dtypes="f",
     loop=_exponent_loop,
     py="xp.frexp({0})[1]",
-    c=None,
+    c="sg_exponent({0})",
     vjps=(ZERO,),
     doc="The power of two that a number's mantissa is scaled by.",
 )

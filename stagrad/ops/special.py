@@ -40,7 +40,7 @@ erfc_p, erfc = elementwise(
 erfcx_p, erfcx = elementwise(
     "erfcx",
     dtypes=FLOATS,
-    c=None,
+    c={"f": "sg_erfcx({0})"},
     vjps=(lambda ct, out, x: masked_multiply(ct, 2 * x * out - 2 / ROOT_PI),),
     doc="exp(x**2) * erfc(x).",
 )
@@ -73,7 +73,7 @@ wofz_p, wofz = elementwise(
 erfinv_p, erfinv = elementwise(
     "erfinv",
     dtypes="f",
-    c=None,
+    c="sg_erfinv({0})",
     vjps=(lambda ct, out, x: masked_multiply(ct, ROOT_PI / 2 * exp(square(out))),),
     doc="Inverse of the error function; its slope at -1 and 1 is infinite.",
 )
@@ -81,7 +81,7 @@ erfinv_p, erfinv = elementwise(
 erfcinv_p, erfcinv = elementwise(
     "erfcinv",
     dtypes="f",
-    c=None,
+    c="sg_erfcinv({0})",
     vjps=(lambda ct, out, x: masked_multiply(ct, -ROOT_PI / 2 * exp(square(out))),),
     doc="Inverse of one minus the error function.",
 )
@@ -90,7 +90,7 @@ ndtr_p, ndtr = elementwise(
     "ndtr",
     facts=facts.regular_nonnegative,
     dtypes=FLOATS,
-    c={"f": f"0.5 * erfc({{0}} * {-math.sqrt(0.5)!r})"},
+    c={"f": f"SG_LIKE({{0}}, 0.5) * erfc({{0}} * SG_LIKE({{0}}, {-math.sqrt(0.5)!r}))"},
     vjps=(lambda ct, out, x: masked_multiply(ct, exp(-0.5 * square(x)) / ROOT_2_PI),),
     doc="Distribution function of the standard normal.",
 )
@@ -98,7 +98,7 @@ ndtr_p, ndtr = elementwise(
 ndtri_p, ndtri = elementwise(
     "ndtri",
     dtypes="f",
-    c=None,
+    c="sg_ndtri({0})",
     vjps=(lambda ct, out, p: masked_multiply(ct, ROOT_2_PI * exp(0.5 * square(out))),),
     doc="Quantile of the standard normal.",
 )
@@ -107,7 +107,7 @@ ndtri_p, ndtri = elementwise(
 log_ndtr_p, log_ndtr = elementwise(
     "log_ndtr",
     dtypes=FLOATS,
-    c=None,
+    c={"f": "sg_log_ndtr({0})"},
     vjps=(
         lambda ct, out, x: masked_multiply(ct, math.sqrt(2 / math.pi) / erfcx(-math.sqrt(0.5) * x)),
     ),
@@ -223,7 +223,8 @@ huber_p, huber = elementwise(
 pseudo_huber_p, pseudo_huber = elementwise(
     "pseudo_huber",
     dtypes="f",
-    c=None,
+    c="({0} < 0 ? INFINITY : {0} == 0 || {1} == 0 ? 0 : "
+    "{0} * {0} * expm1(log1p({1} / {0} * ({1} / {0})) / 2))",
     vjps=(
         lambda ct, out, delta, r: masked_multiply(ct, _pseudo_huber_slope(delta, r)),
         lambda ct, out, delta, r: masked_multiply(ct, r / _stretch(delta, r)),
@@ -252,7 +253,7 @@ def _pseudo_huber_slope(delta: Any, r: Any) -> Any:
 exp10_p, exp10 = elementwise(
     "exp10",
     dtypes="f",
-    c="pow(10, {0})",
+    c="exp10({0})",
     vjps=(lambda ct, out, x: masked_multiply(ct, LOG_10 * out),),
     doc="Ten to a power.",
 )
@@ -260,7 +261,7 @@ exp10_p, exp10 = elementwise(
 cosm1_p, cosm1 = elementwise(
     "cosm1",
     dtypes="f",
-    c="0.0 - 2 * sin({0} / 2) * sin({0} / 2)",
+    c="0 - 2 * sin({0} / 2) * sin({0} / 2)",
     vjps=(lambda ct, out, x: masked_multiply(ct, -sin(x)),),
     doc="cos(x) - 1, exact for small numbers.",
 )

@@ -155,7 +155,7 @@ deg2rad_p, deg2rad = elementwise(
     "deg2rad",
     facts=facts.one_of,
     dtypes="f",
-    c=f"{{0}} * {math.pi / 180!r}",
+    c=f"{{0}} * SG_LIKE({{0}}, {math.pi / 180!r})",
     vjps=(lambda ct, out, x: deg2rad(ct),),
     linear=True,
     doc="Degrees to radians.",
@@ -165,7 +165,7 @@ rad2deg_p, rad2deg = elementwise(
     "rad2deg",
     facts=facts.one_of,
     dtypes="f",
-    c=f"{{0}} * {180 / math.pi!r}",
+    c=f"{{0}} * SG_LIKE({{0}}, {180 / math.pi!r})",
     vjps=(lambda ct, out, x: rad2deg(ct),),
     linear=True,
     doc="Radians to degrees.",
@@ -198,6 +198,12 @@ def sinc_derivative(x: xp.ndarray, order: int) -> xp.ndarray:
     return xp.pi**order * xp.where(near, series, far)
 
 
+_SINC = {
+    "f": f"({{0}} == 0 ? 1 : sin({{0}} * SG_LIKE({{0}}, {math.pi!r})) / "
+    f"({{0}} * SG_LIKE({{0}}, {math.pi!r})))"
+}
+
+
 def _sinc_rule(ct: Any, out: Any, x: Any, *, order: int) -> Any:
     return masked_multiply(ct, bind(sinc_p, x, order=order + 1))
 
@@ -209,7 +215,7 @@ sinc_p, _ = elementwise(
     dtypes=FLOATS,
     py=lambda params, arity: "sinc_derivative({0}, {order})" if params["order"] else "xp.sinc({0})",
     helpers=(sinc_derivative,),
-    c=None,
+    c=lambda params: {} if params["order"] else _SINC,
     vjps=(_sinc_rule,),
     doc="sin(pi x) / (pi x), 1 at zero, or a derivative of it.",
 )

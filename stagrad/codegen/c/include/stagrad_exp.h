@@ -23,6 +23,17 @@
 #define SG_FMAF(a, b, c) ((a) * (b) + (c))
 #endif
 
+/* A constant in the precision of x, so that loops over floats stay in single precision. */
+#define SG_LIKE(x, c) ((__typeof__((x) + 0.0f))(c))
+
+static inline double sg_polynomial(double x, const double *c, int count)
+{
+    double y = c[count - 1];
+    for (int k = count - 2; k >= 0; k--)
+        y = SG_FMA(y, x, c[k]);
+    return y;
+}
+
 SG_INLINE uint64_t sg_bits(double x)
 {
     uint64_t bits;

@@ -76,4 +76,7 @@
 #define log2(x) SG_REAL(x, sg_log2f, sg_log2)
 #endif
 
+#include "stagrad_bessel.h"
+#include "stagrad_special.h"
+
 #endif
