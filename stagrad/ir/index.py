@@ -56,25 +56,20 @@ def compose(outer: Index, inner: Index) -> Index:
     return tuple(entries)
 
 
-def element_steps(
-    index: Index, shape: tuple[int, ...], axes: int, order: tuple[int, ...] | None = None
-) -> tuple[int, tuple[int, ...]]:
-    """Return where an index starts in a dense array, and how far each iteration axis moves it.
-
-    `order` names the array's axes from the slowest to the fastest; by default it is their own.
+def element_steps(index: Index, shape: tuple[int, ...], axes: int) -> tuple[int, tuple[int, ...]]:
+    """Return where an index starts in a contiguous array, and how far each iteration axis moves it.
 
     >>> element_steps((Along(1, start=2), Along(0)), (5, 7), 2)
     (14, (1, 7))
     """
     offset, steps, stride = 0, [0] * axes, 1
-    for axis in reversed(range(len(shape)) if order is None else order):
-        entry = index[axis]
+    for entry, extent in zip(reversed(index), reversed(shape), strict=True):
         if isinstance(entry, Along):
             offset += entry.start * stride
             steps[entry.axis] += entry.step * stride
         else:
             offset += entry * stride
-        stride *= shape[axis]
+        stride *= extent
     return offset, tuple(steps)
 
 

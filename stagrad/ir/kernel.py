@@ -34,17 +34,12 @@ class Role(enum.Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Buffer:
-    """An array that steps read and write; `node` is the operation whose value it holds.
-
-    `order` names its axes from the slowest to the fastest in memory; without it they lie in their
-    own order.
-    """
+    """An array that steps read and write; `node` is the operation whose value it holds."""
 
     name: str
     aval: Aval
     role: Role
     node: Node
-    order: tuple[int, ...] | None = None
 
     @property
     def literal(self) -> Literal:

@@ -109,7 +109,16 @@ class Nest:
     @property
     def chunks(self) -> int:
         """Number of pieces."""
-        if self.chunk is None:
-            return 1
-        loop, length = self.chunk
-        return max(1, -(-self.extents[loop] // length))
+        return chunk_count(self.extents, self.chunk)
+
+
+def chunk_count(extents: tuple[int, ...], chunk: tuple[int, int] | None) -> int:
+    """Return into how many pieces a loop is cut, given the loop and the length of a piece.
+
+    >>> chunk_count((100, 7), (0, 30)), chunk_count((100, 7), None)
+    (4, 1)
+    """
+    if chunk is None:
+        return 1
+    loop, length = chunk
+    return max(1, -(-extents[loop] // length))

@@ -29,8 +29,8 @@ from stagrad.ir.kernel import (
 )
 from stagrad.ir.naming import C_NAMES, Names
 from stagrad.ops.arithmetic import add_p
-from stagrad.ops.movement import astype_p, transpose_p
-from stagrad.passes.fuse import Cluster, Fusion, base_of
+from stagrad.ops.movement import astype_p
+from stagrad.passes.fuse import Cluster, base_of
 from stagrad.passes.nest import Partial, nest
 from stagrad.passes.schedule import KernelWriter, Scheduler, fused
 
@@ -60,10 +60,6 @@ def has_scalar_form(node: Node) -> bool:
 
 
 class _NativeScheduler(Scheduler):
-    def __init__(self, graph: Graph, fusion: Fusion, names: Names) -> None:
-        super().__init__(graph, fusion, names)
-        self.naturals: dict[Buffer, Buffer] = {}
-
     def kernel(self, cluster: Cluster, space: tuple[int, ...]) -> None:
         """Add the kernel of a cluster, and those that complete its reductions."""
         self.nested(KernelWriter(self, cluster, space).write(self.names.generated("k")))
@@ -127,25 +123,10 @@ class _NativeScheduler(Scheduler):
         accepts = reader.primitive.strided
         assert accepts is not None
         base = self.stored_base(node)
-        _, steps = element_steps(read.index, base.aval.shape, node.aval.ndim, base.order)
+        _, steps = element_steps(read.index, base.aval.shape, node.aval.ndim)
         if accepts(node.aval, steps):
             return base, read.index
         return self.materialized(node), identity(node.aval.ndim)
-
-    def _read_order(self, node: Node) -> tuple[int, ...] | None:
-        """Return the order of axes in which all readers want to find a product, if they agree."""
-        orders = {
-            tuple(user.params["axes"]) if user.primitive is transpose_p else None
-            for user in self.graph.users[node]
-        }
-        order = orders.pop() if len(orders) == 1 else None
-        if order is None or node in self.graph.outputs:
-            return None
-        accepts = node.primitive.strided
-        assert accepts is not None
-        shape = node.aval.shape
-        _, steps = element_steps(identity(len(shape)), shape, len(shape), order)
-        return order if accepts(node.aval, steps) else None
 
     def _placed(self, node: Node, number: int) -> None:
         """Write operands into their places in the result."""
@@ -173,19 +154,21 @@ class _NativeScheduler(Scheduler):
             value = Scalar(name, add_p, (there, value), {}, dtype, result.node, axes)
             statements += (there, value)
         statements.append(Store(result, place.index, value))
-        name = self.names.generated("k")
-        self.nested(Kernel(name, operand.aval.shape, (), tuple(statements)))
+        self._pointwise(operand.aval.shape, *statements)
 
     def _fill(self, result: Buffer) -> None:
         zero = Immediate("zero", Literal(0, result.aval.dtype))
         shape = result.aval.shape
-        statements = (zero, Store(result, identity(len(shape)), zero))
+        self._pointwise(shape, zero, Store(result, identity(len(shape)), zero))
+
+    def _pointwise(self, shape: tuple[int, ...], *statements: Statement) -> None:
+        """Add a kernel that runs statements at every point of a shape."""
         self.nested(Kernel(self.names.generated("k"), shape, (), statements))
 
     def materialized(self, node: Node) -> Buffer:
         """Return the contiguous buffer of a node, copying it into order where it has none."""
         if node in self.buffers or node.primitive is constant_p:
-            return self._natural(self.stored(node))
+            return self.stored(node)
         read = self.access[node]
         if read.base is node:
             operand = self.materialized(node.inputs[0])
@@ -197,18 +180,6 @@ class _NativeScheduler(Scheduler):
         self._copy(base, read.index, result)
         return result
 
-    def _natural(self, buffer: Buffer) -> Buffer:
-        """Return a buffer whose axes lie in their own order."""
-        if buffer.order is None:
-            return buffer
-        copy = self.naturals.get(buffer)
-        if copy is None:
-            name = self.names.take(buffer.name)
-            copy = Buffer(name, buffer.aval, Role.TEMPORARY, buffer.node)
-            self.naturals[buffer] = copy
-            self._copy(buffer, identity(buffer.aval.ndim), copy)
-        return copy
-
     def _renamed(self, node: Node, buffer: Buffer) -> Buffer:
         """Return a buffer of the node's shape on another one's memory."""
         result = self.buffer(node, Role.VIEW)
@@ -219,8 +190,7 @@ class _NativeScheduler(Scheduler):
     def _copy(self, source: Buffer, index: Index, result: Buffer) -> None:
         value = self._read(source, index)
         shape = result.aval.shape
-        statements: tuple[Statement, ...] = (value, Store(result, identity(len(shape)), value))
-        self.nested(Kernel(self.names.generated("k"), shape, (), statements))
+        self._pointwise(shape, value, Store(result, identity(len(shape)), value))
 
     def _read(self, source: Buffer, index: Index) -> Value:
         if source.literal_scalar:
@@ -238,9 +208,8 @@ class _NativeScheduler(Scheduler):
         return result
 
     def stored_base(self, node: Node) -> Buffer:
-        """Return the buffer of the node that holds another one's elements, in whatever order."""
-        base = base_of(node, self.access)
-        return self.stored(base) if base in self.buffers else self.materialized(base)
+        """Return the buffer of the node that holds another one's elements."""
+        return self.materialized(base_of(node, self.access))
 
 
 def _values(kernel: Kernel) -> Iterator[Value]:
@@ -249,7 +218,7 @@ def _values(kernel: Kernel) -> Iterator[Value]:
 
 def _in_order(index: Index, base: Buffer, shape: tuple[int, ...]) -> bool:
     """Say whether the elements of a value lie one after another as its base's do."""
-    offset, steps = element_steps(index, base.aval.shape, len(shape), base.order)
+    offset, steps = element_steps(index, base.aval.shape, len(shape))
     natural = element_steps(identity(len(shape)), shape, len(shape))[1]
     moving = (axis for axis, extent in enumerate(shape) if extent != 1)
     return offset == 0 and all(steps[axis] == natural[axis] for axis in moving)

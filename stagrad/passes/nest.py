@@ -20,6 +20,7 @@ from stagrad.ir.nest import (
     Position,
     Start,
     Update,
+    chunk_count,
 )
 from stagrad.passes.cut import cut
 from stagrad.passes.sweeps import Sweeps
@@ -48,9 +49,7 @@ class _Nester:
         self.kernel = kernel
         self.names = names
         self.steps = {
-            item: element_steps(
-                item.index, item.buffer.aval.shape, len(kernel.space), item.buffer.order
-            )
+            item: element_steps(item.index, item.buffer.aval.shape, len(kernel.space))
             for item in kernel.statements
             if isinstance(item, Load | Store)
         }
@@ -91,7 +90,7 @@ class _Nester:
             item: self._fold(item, overs[item], updates[item], item in scattered) for item in folds
         }
         self._hold()
-        body = tuple(self._block(0))
+        body = (*self._clears(), *self._block(0))
         result = Nest(self.extents, body, self.positions, self.chunk, tuple(self.scratch))
         return result, tuple(self.partials)
 
@@ -133,13 +132,9 @@ class _Nester:
 
     def _in_parts(self, item: Reduce, store: Store, home: int, depth: int, split: bool) -> Fold:
         """Give each chunk an array of running values of its own."""
-        assert self.chunk is None or not split or self.extents[self.chunk[0]] > 0
         shape = store.buffer.aval.shape
         dtype = _wide(item)
-        count = 1
-        if split:
-            assert self.chunk is not None
-            count = -(-self.extents[self.chunk[0]] // self.chunk[1])
+        count = chunk_count(self.extents, self.chunk) if split else 1
         name = self.names.take(f"{store.buffer.name}_parts")
         parts = Buffer(name, Aval((count, *shape), dtype), Role.TEMPORARY, item.node)
         place = self.positions[store]
@@ -149,19 +144,15 @@ class _Nester:
 
     def _hold(self) -> None:
         """Give the values that later sweeps read again an array of one row each."""
+        extents = self.extents[self.rows :]
+        count = chunk_count(self.extents, self.chunk)
+        inner = [math.prod(extents[place + 1 :]) for place in range(len(extents))]
+        steps = (*([0] * self.rows), *inner)
+        position = Position(0, steps, 0 if self.chunk is None else math.prod(extents))
         for value in self.sweeps.held:
-            extents = self.extents[self.rows :]
-            count = 1
-            chunk_step = 0
-            row_steps = [0] * self.rows
-            if self.chunk is not None:
-                count = -(-self.extents[self.chunk[0]] // self.chunk[1])
-                chunk_step = math.prod(extents)
             name = self.names.take(f"{value.name}_row")
             aval = Aval((count, *extents), value.dtype)
             buffer = Buffer(name, aval, Role.TEMPORARY, value.node)
-            inner = [math.prod(extents[place + 1 :]) for place in range(len(extents))]
-            position = Position(0, (*row_steps, *inner), chunk_step)
             self.scratch.append(buffer)
             keep, recall = Store(buffer, (), value), Load(value.name, buffer, ())
             self.positions[keep] = self.positions[recall] = position
@@ -174,14 +165,24 @@ class _Nester:
         """Return what runs inside `depth` row loops."""
         if depth == self.rows:
             return self._row()
-        here = [item for item in self.kernel.statements if self._depth_of(item) == depth]
+        return self._level(depth, None, self.kernel.statements, self._block(depth + 1))
+
+    def _level(
+        self, depth: int, sweep: int | None, statements: Iterable[Statement], body: list[Item]
+    ) -> list[Item]:
+        """Return what runs inside `depth` loops: statements, the next loop, what it folds."""
+        here = [item for item in statements if self._depth_of(item) == depth]
         after = _dependents(here, {f for f in self.folds if self.folds[f].home == depth})
-        items: list[Item] = [*self._clears(depth), *self._starts(depth)]
-        items += (part for item in here if item not in after for part in self._written(item))
-        items.append(self._loop(depth, self._block(depth + 1)))
-        items += self._finishes(depth)
+        items = [part for item in here if item not in after for part in self._written(item)]
+        if body:
+            items += self._around(depth, sweep, body)
         items += (part for item in here if item in after for part in self._written(item))
         return items
+
+    def _around(self, depth: int, sweep: int | None, body: list[Item]) -> list[Item]:
+        """Return a loop between the start and the end of the running values that it updates."""
+        folds = self._at(depth, sweep)
+        return [*map(Start, folds), self._loop(depth, body), *map(Finish, folds)]
 
     def _depth_of(self, item: Statement) -> int:
         """Return how many loops enclose what a statement does."""
@@ -190,32 +191,22 @@ class _Nester:
     def _row(self) -> list[Item]:
         """Return what runs for one row: sweeps over the columns, and statements between them."""
         depth = self.rows
-        items: list[Item] = [*self._clears(depth)]
+        items: list[Item] = []
         for sweep in range(self.sweeps.count + 1):
             for item in self.kernel.statements:
                 if self._depth_of(item) == depth and self.sweeps.stage[item] == sweep:
                     items += self._written(item)
             if sweep < self.sweeps.count and len(self.extents) > depth:
-                items += self._starts(depth, sweep)
-                body = self._columns(depth + 1, sweep)
+                body = self._columns(depth + 1, sweep, self.sweeps.items(sweep))
                 if body:
-                    items.append(self._loop(depth, body))
-                items += self._finishes(depth, sweep)
+                    items += self._around(depth, sweep, body)
         return items
 
-    def _columns(self, depth: int, sweep: int) -> list[Item]:
+    def _columns(self, depth: int, sweep: int, statements: list[Statement]) -> list[Item]:
         """Return what runs inside `depth` loops in one sweep over the columns."""
-        here = [item for item in self.sweeps.items[sweep] if self._depth_of(item) == depth]
-        after = _dependents(here, {f for f in self.folds if self.folds[f].home == depth})
-        items = [part for item in here if item not in after for part in self._written(item)]
-        if depth < len(self.extents):
-            body = self._columns(depth + 1, sweep)
-            if body:
-                items += self._starts(depth, sweep)
-                items.append(self._loop(depth, body))
-                items += self._finishes(depth, sweep)
-        items += (part for item in here if item in after for part in self._written(item))
-        return items
+        last = depth == len(self.extents)
+        body = [] if last else self._columns(depth + 1, sweep, statements)
+        return self._level(depth, sweep, statements, body)
 
     def _written(self, item: Statement) -> list[Item]:
         """Return what a statement does: nothing for a store that a fold has done.
@@ -232,36 +223,27 @@ class _Nester:
         return [Start(fold), Update(fold), Finish(fold)]
 
     def _at(self, depth: int, sweep: int | None) -> list[Fold]:
+        """Return the running values that a loop updates; the columns' are those of one sweep."""
         return [
             fold
             for item, fold in self.folds.items()
             if fold.home == depth < fold.depth
-            and (sweep is None or depth < self.rows or self.sweeps.stage[item] == sweep)
+            and (sweep is None or self.sweeps.stage[item] == sweep)
         ]
 
-    def _starts(self, depth: int, sweep: int | None = None) -> list[Item]:
-        return [Start(fold) for fold in self._at(depth, sweep)]
-
-    def _finishes(self, depth: int, sweep: int | None = None) -> list[Item]:
-        return [Finish(fold) for fold in self._at(depth, sweep)]
-
-    def _clears(self, depth: int) -> list[Item]:
+    def _clears(self) -> list[Item]:
         """Return the loops that start running values in arrays, before everything else."""
-        if depth:
-            return []
         items: list[Item] = []
         for fold in self.folds.values():
-            if fold.array is None or fold.position is None:
+            if fold.array is None:
                 continue
             body: Item = Clear(fold)
-            kept = [loop for loop in range(fold.home) if loop not in self._over(fold)]
+            over = self._loops(fold.reduce.over)
+            kept = [loop for loop in range(fold.home) if loop not in over]
             for loop in reversed(kept):
                 body = Loop(loop, (body,), vector=loop == kept[-1])
             items.append(body)
         return items
-
-    def _over(self, fold: Fold) -> set[int]:
-        return self._loops(fold.reduce.over)
 
     def _loop(self, number: int, body: list[Item]) -> Loop:
         innermost = not any(isinstance(item, Loop) for item in body)

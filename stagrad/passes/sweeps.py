@@ -11,7 +11,7 @@ from stagrad.ir.kernel import Kernel, Load, Reduce, Scalar, Statement, Store, Va
 from stagrad.passes.costs import scalar_cost
 
 RECOMPUTED = 4.0
-"""Most nanoseconds for 8 elements that a value may cost to be computed again."""
+"""Most nanoseconds that computing a value of one point again may cost."""
 
 
 class Sweeps:
@@ -22,7 +22,6 @@ class Sweeps:
 
     - count: number of sweeps.
     - stage: for each statement, how many sweeps must have ended before it can run.
-    - items: the statements inside the column loops, for each sweep, in order.
     - held: values read again, each with the store that keeps it and the load that recalls it,
       which whoever makes the arrays fills in.
     """
@@ -105,27 +104,24 @@ class Sweeps:
             waiting += item.operands
         return cost if not waiting else math.inf
 
-    @property
-    def items(self) -> list[list[Statement]]:
-        """The statements inside the column loops, for each sweep, in order."""
-        sweeps: list[list[Statement]] = []
-        for sweep, needed in enumerate(self._needed):
-            items: list[Statement] = []
-            for item in self.kernel.statements:
-                computed = needed.get(item)
-                if computed is None:
-                    continue
-                held = self.held.get(item) if isinstance(item, Scalar) else None
-                if computed or held is None:
-                    items.append(item)
-                if held is not None and isinstance(item, Scalar):
-                    store, load = held
-                    if not computed:
-                        items.append(load)
-                    elif self._computed[item] == sweep:
-                        items.append(store)
-            sweeps.append(items)
-        return sweeps
+    def items(self, sweep: int) -> list[Statement]:
+        """Return the statements inside the column loops of one sweep, in order."""
+        needed = self._needed[sweep]
+        items: list[Statement] = []
+        for item in self.kernel.statements:
+            computed = needed.get(item)
+            if computed is None:
+                continue
+            held = self.held.get(item) if isinstance(item, Scalar) else None
+            if computed or held is None:
+                items.append(item)
+            if held is not None and isinstance(item, Scalar):
+                store, load = held
+                if not computed:
+                    items.append(load)
+                elif self._computed[item] == sweep:
+                    items.append(store)
+        return items
 
 
 def _operand(item: Store | Reduce) -> Value:

@@ -159,7 +159,7 @@ class _Module:
         avals, strides = [], []
         for place, (buffer, index) in enumerate(zip(step.operands, indices, strict=True)):
             shape = step.node.inputs[place].aval.shape if step.indices else buffer.aval.shape
-            offset, steps = element_steps(index, buffer.aval.shape, len(shape), buffer.order)
+            offset, steps = element_steps(index, buffer.aval.shape, len(shape))
             avals.append(Aval(shape, buffer.aval.dtype))
             strides.append(steps)
             if offset:
@@ -167,7 +167,7 @@ class _Module:
                 pointers[place] = f"{pointers[place]} + {moved}"
         for buffer in step.results:
             shape = buffer.aval.shape
-            strides.append(element_steps(identity(len(shape)), shape, len(shape), buffer.order)[1])
+            strides.append(element_steps(identity(len(shape)), shape, len(shape))[1])
         return NativeCall(
             operands=tuple(avals),
             results=tuple(buffer.aval for buffer in step.results),

@@ -38,17 +38,6 @@ static inline int64_t sg_least(double wanted, int64_t extent, int64_t least)
     return wanted < 2 || most < 2 ? 1 : wanted < most ? (int64_t)wanted : most;
 }
 
-/* The same product with the result's rows and columns exchanged: b' a'. */
-static inline void sg_exchange(sg_product *product)
-{
-    const sg_product old = *product;
-    product->size.rows = old.size.columns;
-    product->size.columns = old.size.rows;
-    product->a = (sg_stack){old.b.data, old.b.outer, old.b.inner, old.b.column, old.b.row};
-    product->b = (sg_stack){old.a.data, old.a.outer, old.a.inner, old.a.column, old.a.row};
-    product->out = (sg_stack){old.out.data, old.out.outer, old.out.inner, old.out.column, old.out.row};
-}
-
 /* Choose the panels of a product: they follow from the sizes alone. */
 static inline void sg_cut(sg_product *product)
 {
@@ -163,9 +152,6 @@ static inline void sg_cut(sg_product *product)
                                          sg_extents size, sg_stack a, sg_stack b, sg_stack out)    \
     {                                                                                              \
         sg_product product = {gemm, gemv, size, a, b, out, NULL, 1, 0, SG_ROWS};                   \
-        if (out.column != 1 && size.columns != 1)                                                  \
-            sg_exchange(&product);                                                                 \
-        size = product.size;                                                                       \
         const int64_t points = size.rows * size.columns;                                           \
         sg_cut(&product);                                                                          \
         if (product.direction == SG_DEPTH) {                                                       \
