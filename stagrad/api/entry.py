@@ -12,7 +12,7 @@ import numpy as np
 import optree
 
 from stagrad.api.program import Program
-from stagrad.api.signature import Signature
+from stagrad.api.signature import Signature, Static
 from stagrad.ir import Aval
 from stagrad.ir.aval import PYTHON_SCALARS
 from stagrad.trace import Guards, StaticLeaf, TreeSpec
@@ -86,7 +86,7 @@ class _Writer:
     def check_leaf(self, leaf: Aval | StaticLeaf, given: Any, name: str) -> None:
         """Emit the check that a leaf is traced as before."""
         if isinstance(leaf, StaticLeaf):
-            given = getattr(given, "value", given)  # an argument named static comes wrapped
+            given = given.value if isinstance(given, Static) else given
             if isinstance(given, bool | int | float | str):
                 self.require(
                     f"type({name}) is {self.hold(type(given))} and {name} == {self.hold(given)}"

@@ -93,15 +93,15 @@ class Trace:
             )
         if isinstance(value, np.ndarray):
             return self._lift_array(value)
-        memory = getattr(value, "_array", None)
-        if isinstance(memory, np.ndarray) and not value.requires_grad:
-            return self._lift_array(memory)  # a tensor: what is written to it later is read too
         kind = type(value)
         if kind in PYTHON_SCALARS:
             dtype = PYTHON_SCALARS[kind]
             return Tracer(
                 self, self.builder.constant(value, dtype, weak=kind is not bool), scalar=True
             )
+        memory = getattr(value, "_array", None)
+        if isinstance(memory, np.ndarray) and not value.requires_grad:
+            return self._lift_array(memory)  # a tensor: what is written to it later is read too
         self.derived = self.derived or isinstance(value, np.generic)
         constant = self.builder.constant(value, aval_of(value).dtype, weak=weak)
         return Tracer(self, constant, scalar=True)
