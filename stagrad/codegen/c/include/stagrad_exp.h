@@ -3,8 +3,7 @@
    Method: x = n ln 2 + r with |r| <= ln(2)/2 and e^r = 1 + r + r^2 q(r), where q is the polynomial
    that meets (e^r - 1 - r) / r^2 in Chebyshev's nodes. n comes from adding a number so large that
    the sum has no fraction; its last bits are then the exponent of 2^n. Powers at the ends of the
-   range are a product of two, so that denormal numbers are rounded once.
-   benchmarks/maths.py recomputes every coefficient and measures the errors. */
+   range are a product of two, so that denormal numbers are rounded once. */
 #ifndef STAGRAD_EXP_H
 #define STAGRAD_EXP_H
 

@@ -1,9 +1,8 @@
 /* Mathematical functions by their plain names, for every type of number.
 
-   Loops over them become vector code: where glibc brings vector variants (libmvec, at most 4 ulp),
-   a declaration with `simd` tells the compiler so, and the functions of stagrad_exp.h and
-   stagrad_log.h have no branches. Which of two is taken was measured, see docs/native-maths.md.
-   All others are C's own. */
+   Loops over them become vector code: where glibc brings vector variants (libmvec, by its own word
+   at most 4 ulp), a declaration with `simd` tells the compiler so, and the functions of
+   stagrad_exp.h and stagrad_log.h have no branches. All others are C's own. */
 #ifndef STAGRAD_MATH_H
 #define STAGRAD_MATH_H
 
