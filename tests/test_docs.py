@@ -8,12 +8,15 @@ from tests import doc_blocks
 
 PAGES = [doc_blocks.ROOT / "README.md", *sorted((doc_blocks.ROOT / "docs").rglob("*.md"))]
 
+NEED_COMPILER = {"docs/native.md"}
+
 
 def page_cases():
     """Return one case per page, and one skip per block that a page asks to leave alone."""
     for page in PAGES:
         name = page.relative_to(doc_blocks.ROOT).as_posix()
-        yield pytest.param(page, id=name)
+        marks = [pytest.mark.compiler] if name in NEED_COMPILER else []
+        yield pytest.param(page, id=name, marks=marks)
         for block in doc_blocks.blocks(page):
             if block.comment == "skip":
                 reason = f"{name}:{block.line}: {block.argument}"
