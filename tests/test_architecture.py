@@ -184,8 +184,8 @@ def test_undeclared_and_undocumented_variables_are_found(tmp_path):
 
 
 def test_a_machine_path_is_found(tmp_path):
-    home, text = "/" + "root", tmp_path / "notes.md"
-    text.write_text(f"see frame/work/item and https://example.org{home}/x\nrun {home}/bin/tool\n")
+    home, work, text = "/" + "root", "/" + "work", tmp_path / "notes.md"
+    text.write_text(f"see frame{work}/item and https://example.org{home}/x\nrun {home}/bin/tool\n")
     (tmp_path / "array.npy").write_bytes(b"\0" + f" {home}/".encode())
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     subprocess.run(["git", "add", "-A"], cwd=tmp_path, check=True)

@@ -21,7 +21,10 @@ BATCH = 25
 """Rows whose programs are compiled together."""
 
 # Its sums of float32 are read as float64, and C adds them in double precision.
-TOLERANT = {"var with a given mean and dtype": 1e-6}
+TOLERANT = {"var with a given mean and dtype": 3e-7}
+
+# Where parts are infinite, C's rules for these differ from NumPy's in some parts.
+FINITE_ALONE = {"divide complex", "power complex"}
 
 # Near zero SciPy's logarithm of gamma overflows, and C's does not.
 WITHOUT_EDGES = {"gammaln"}
@@ -57,7 +60,7 @@ def test_c_gives_what_the_interpreter_gives(place: int) -> None:
             assert isinstance(got, np.ndarray if node.aval.shape else np.generic)
             assert (got.shape, got.dtype) == (node.aval.shape, node.aval.dtype)
             assert not any(np.shares_memory(got, given) for given in arguments)
-            if node.aval.dtype.kind == "c":
+            if node.aval.dtype.kind == "c" and CASES[place].name in FINITE_ALONE:
                 got, want = finite(got, want)
             rtol = TOLERANT.get(CASES[place].name, 1e-12)
             assert_same(got, want, rtol=rtol, atol=1e-13, signs=False)
